@@ -1,0 +1,21 @@
+"""What every chapter shares: run claims, explorers, figures in one style.
+
+>>> from learnable.book import claim, explore, show, use_style
+"""
+
+from learnable.book.claims import ClaimError, at_least, at_most, between, claim
+from learnable.book.explorer import Slider, explore
+from learnable.book.style import COLORS, show, use_style
+
+__all__ = [
+    "COLORS",
+    "ClaimError",
+    "Slider",
+    "at_least",
+    "at_most",
+    "between",
+    "claim",
+    "explore",
+    "show",
+    "use_style",
+]

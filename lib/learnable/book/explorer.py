@@ -1,0 +1,301 @@
+"""Explorers: one drawing function, sliders with a live kernel, and a page that works without one.
+
+``explore(draw, delta=Slider(0, 4, 0.25, 2), t=(0, 0.5, 0.05))`` has three faces, chosen by the environment variable
+``LEARNABLE_EXPLORE``:
+
+* ``widget`` (default): ipywidgets sliders, redrawn by the kernel at every move;
+* ``static``: set by the book build. All states of at most two sliders are drawn once, compressed as WebP frames, and
+  put in the page with a few lines of plain JavaScript: it answers mouse, keyboard and touch, needs no kernel, no
+  network and no server, and shows its default state where JavaScript is off;
+* ``text``: set by the notebook checks. Draws the default state only and prints its description.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import inspect
+import io
+import json
+import math
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["MAX_STATES", "Slider", "explore"]
+
+MAX_STATES = 150
+MAX_FRAME_BYTES = 900_000  # of all frames together, before base64
+
+
+@dataclass(frozen=True)
+class Slider:
+    """The range of one slider: from ``low`` to ``high`` by ``step``, starting at ``value``.
+
+    ``static`` is how many positions it has in the page without a kernel; 1 keeps it fixed there.
+    """
+
+    low: float
+    high: float
+    step: float
+    value: float | None = None
+    label: str | None = None
+    static: int | None = None
+
+    def __post_init__(self):
+        if not (self.low < self.high and self.step > 0):
+            raise ValueError(f"a slider needs low < high and step > 0, got {self}")
+        if self.value is not None and not self.low <= self.value <= self.high:
+            raise ValueError(f"the slider's value {self.value} is outside [{self.low}, {self.high}]")
+        if self.static is not None and self.static < 1:
+            raise ValueError("static must be at least 1")
+
+    @property
+    def is_integer(self):
+        return all(float(v).is_integer() for v in (self.low, self.high, self.step))
+
+    @property
+    def start(self):
+        return self.grid()[-1 if self.value is None else int(np.argmin(np.abs(self.grid() - self.value)))]
+
+    def grid(self):
+        count = math.floor((self.high - self.low) / self.step + 1e-9) + 1
+        points = np.round(self.low + self.step * np.arange(count), 10)
+        return points.astype(int) if self.is_integer else points
+
+    def thin(self, count):
+        """About ``count`` of the grid's points, both ends and the start among them."""
+        grid = self.grid()
+        if count >= len(grid):
+            return grid
+        keep = np.round(np.linspace(0, len(grid) - 1, count)).astype(int)
+        start = int(np.flatnonzero(grid == self.start)[0])
+        keep[np.argmin(np.abs(keep - start))] = start
+        return grid[np.unique(keep)]
+
+
+def explore(draw, *, title, **sliders):
+    """Let the reader move the parameters of a picture.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(**values)`` returns ``(figure, text)``: a matplotlib figure, and one or two sentences that say what it
+        shows in this state, with its numbers. The text is shown under the picture and is its alternative text.
+    title : str
+        What there is to explore.
+    **sliders : Slider or tuple
+        One per parameter of ``draw``, as a `Slider` or as ``(low, high, step[, value])``. In the page without a
+        kernel the first two move (give ``static=1`` to keep one fixed); the others say that they need a kernel.
+
+    Returns
+    -------
+    None
+    """
+    sliders = {name: s if isinstance(s, Slider) else Slider(*s) for name, s in sliders.items()}
+    accepted = inspect.signature(draw).parameters
+    missing = [name for name in sliders if name not in accepted]
+    if missing or not sliders:
+        raise ValueError(f"draw takes {list(accepted)}, but the sliders are {list(sliders)}")
+    mode = os.environ.get("LEARNABLE_EXPLORE", "widget")
+    if mode not in ("widget", "static", "text"):
+        raise ValueError(f"LEARNABLE_EXPLORE must be widget, static or text, got {mode!r}")
+    {"widget": _widget, "static": _static, "text": _text}[mode](draw, title, sliders)
+
+
+def _frame(draw, values):
+    result = draw(**values)
+    if not (
+        isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], str) and result[1].strip()
+    ):
+        raise ValueError("draw must return (figure, text): the text describes the picture in this state")
+    return result
+
+
+def _text(draw, title, sliders):
+    from IPython.display import display
+    from matplotlib import pyplot as plt
+
+    figure, text = _frame(draw, {name: s.start for name, s in sliders.items()})
+    plt.close(figure)
+    ranges = "; ".join(f"{s.label or name} from {s.low:g} to {s.high:g}" for name, s in sliders.items())
+    display({"text/plain": f"[explorer] {title}: {ranges}\n{text}"}, raw=True)
+
+
+def _widget(draw, title, sliders):
+    import ipywidgets as widgets
+    from IPython.display import display
+    from matplotlib import pyplot as plt
+
+    controls = {}
+    for name, s in sliders.items():
+        kind = widgets.IntSlider if s.is_integer else widgets.FloatSlider
+        controls[name] = kind(
+            value=s.start,
+            min=s.low,
+            max=s.high,
+            step=s.step,
+            description=s.label or name,
+            continuous_update=False,
+            style={"description_width": "10em"},
+            layout=widgets.Layout(width="36em", max_width="100%"),
+        )
+
+    def redraw(**values):
+        figure, text = _frame(draw, values)
+        display(figure)
+        plt.close(figure)
+        print(text)
+
+    view = widgets.interactive_output(redraw, controls)
+    heading = widgets.HTML(f"<b>{html.escape(title)}</b>")
+    display(widgets.VBox([heading, *controls.values(), view]))
+
+
+def _moving(sliders):
+    """The sliders that move in the page without a kernel, with their positions there."""
+    free = [name for name, s in sliders.items() if s.static != 1][:2]
+    default = {1: 61, 2: 11}.get(len(free))
+    positions = {name: sliders[name].thin(sliders[name].static or default) for name in free}
+    states = math.prod(len(p) for p in positions.values())
+    if states > MAX_STATES:
+        raise ValueError(f"{states} states in the page without a kernel; at most {MAX_STATES} are allowed")
+    return positions
+
+
+def _static(draw, title, sliders):
+    from IPython.display import display
+    from matplotlib import pyplot as plt
+
+    positions = _moving(sliders)
+    fixed = {name: s.start for name, s in sliders.items() if name not in positions}
+    images, texts, start = [], [], 0
+    for index, state in enumerate(np.ndindex(*(len(p) for p in positions.values()))):
+        values = {name: grid[i] for (name, grid), i in zip(positions.items(), state, strict=True)}
+        figure, text = _frame(draw, {**fixed, **values})
+        images.append(_pixels(figure))
+        plt.close(figure)
+        texts.append(text)
+        if all(values[name] == sliders[name].start for name in values):
+            start = index
+    frames, size = _encode(images)
+    display(
+        {
+            "text/html": _page(title, sliders, positions, fixed, frames, texts, start, size),
+            "text/plain": f"[explorer] {title}",
+        },
+        raw=True,
+    )
+
+
+def _pixels(figure):
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110)
+    return Image.open(buffer).convert("RGBA")
+
+
+def _encode(images):
+    """WebP frames within the byte budget: lossless first, then falling quality, then falling size."""
+    size = images[0].size
+    if any(image.size != size for image in images):
+        raise ValueError("every state must draw a figure of the same size")
+    for factor, options in (
+        (1.0, {"lossless": True, "quality": 60, "method": 4}),
+        (1.0, {"quality": 70, "method": 4}),
+        (1.0, {"quality": 45, "method": 4}),
+        (0.8, {"quality": 40, "method": 4}),
+        (0.65, {"quality": 35, "method": 4}),
+    ):
+        frames, total = [], 0
+        for done, image in enumerate(images):
+            small = image if factor == 1.0 else image.resize([round(side * factor) for side in size])
+            buffer = io.BytesIO()
+            small.save(buffer, "WEBP", **options)
+            frames.append(buffer.getvalue())
+            total += len(frames[-1])
+            if done == 9 and total / 10 * len(images) > 1.3 * MAX_FRAME_BYTES:
+                break
+        if len(frames) == len(images) and total <= MAX_FRAME_BYTES:
+            return [base64.b64encode(frame).decode() for frame in frames], size
+    raise ValueError(
+        f"{len(images)} frames do not fit into {MAX_FRAME_BYTES} bytes: fewer positions (static=) or a plainer figure"
+    )
+
+
+def _page(title, sliders, positions, fixed, frames, texts, start, size):
+    quoted = {name: html.escape(sliders[name].label or name) for name in sliders}
+    rows = []
+    for name, grid in positions.items():
+        at = int(np.flatnonzero(grid == sliders[name].start)[0])
+        labels = html.escape(json.dumps([f"{v:g}" for v in grid]))
+        rows.append(
+            f'<label class="explorer-row"><span>{quoted[name]}</span>'
+            f'<input type="range" min="0" max="{len(grid) - 1}" step="1" value="{at}" data-labels="{labels}" '
+            f'aria-valuetext="{grid[at]:g}" disabled><output>{grid[at]:g}</output></label>'
+        )
+    for name, value in fixed.items():
+        rows.append(
+            f'<div class="explorer-row explorer-fixed"><span>{quoted[name]}</span>'
+            f"<span>fixed here; moves with a running kernel</span><output>{value:g}</output></div>"
+        )
+    picture = (
+        f'<img class="explorer-picture" width="{size[0]}" height="{size[1]}" '
+        f'src="data:image/webp;base64,{frames[start]}" alt="{html.escape(texts[start])}">'
+    )
+    payload = json.dumps({"frames": frames, "texts": texts}).replace("</", "<\\/")
+    return (
+        f'<div class="explorer" role="group" aria-label="Explorer: {html.escape(title)}">'
+        f'<p class="explorer-title">{html.escape(title)}</p>'
+        f"{picture}{''.join(rows)}"
+        f'<p class="explorer-text" aria-live="polite">{html.escape(texts[start])}</p>'
+        "<noscript><p>Without JavaScript this picture stays in its first state.</p></noscript>"
+        f'<script type="application/json" class="explorer-data">{payload}</script>'
+        f"<script>{_SCRIPT}</script></div>"
+    )
+
+
+# The build moves the data of an explorer into a script of its own (data-src), which is loaded when the explorer comes
+# into view; a page that was not touched by the build finds it inline.
+_SCRIPT = """
+(function () {
+  const box = document.currentScript.closest('.explorer');
+  const inputs = Array.from(box.querySelectorAll('input'));
+  const image = box.querySelector('img'), text = box.querySelector('.explorer-text');
+  let data = null;
+  function draw() {
+    let index = 0;
+    for (const input of inputs) {
+      const labels = JSON.parse(input.dataset.labels);
+      index = index * labels.length + Number(input.value);
+      const label = labels[Number(input.value)];
+      input.setAttribute('aria-valuetext', label);
+      input.nextElementSibling.textContent = label;
+    }
+    image.src = 'data:image/webp;base64,' + data.frames[index];
+    image.alt = text.textContent = data.texts[index];
+  }
+  function start(loaded) {
+    data = loaded;
+    for (const input of inputs) { input.disabled = false; input.addEventListener('input', draw); }
+    box.dataset.ready = 'yes';
+  }
+  function load() {
+    const holder = box.querySelector('.explorer-data');
+    if (!holder.dataset.src) { start(JSON.parse(holder.textContent)); return; }
+    window.learnableExplorers = window.learnableExplorers || {};
+    window.learnableExplorers[holder.dataset.key] = start;
+    const script = document.createElement('script');
+    script.src = holder.dataset.src;
+    document.head.appendChild(script);
+  }
+  if ('IntersectionObserver' in window) {
+    const watch = new IntersectionObserver(function (entries) {
+      if (entries.some(function (e) { return e.isIntersecting; })) { watch.disconnect(); load(); }
+    }, { rootMargin: '300px' });
+    watch.observe(box);
+  } else { load(); }
+})();
+""".strip()

@@ -1,0 +1,174 @@
+"""Charts of the generated pages, as inline SVG: sharp, small, and in the page's own colours in both modes."""
+
+from __future__ import annotations
+
+import html
+import math
+
+
+def machine_line(result):
+    machine = result.get("machine", {})
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(result.get("versions", {}).items()))
+    place = ", ".join(str(machine[key]) for key in ("cpu", "system") if machine.get(key))
+    threads = f", {machine['threads']} thread(s)" if machine.get("threads") else ""
+    return f"*Measured on {place or 'an unnamed machine'}{threads}; {versions}.*"
+
+
+def ratio_charts(result, name):
+    """A chart for each case, and the table behind it."""
+    cases = {}
+    for row in result["rows"]:
+        cases.setdefault(row["case"], {}).setdefault(row["peer"], []).append(row)
+    blocks = []
+    for number, (case, peers) in enumerate(cases.items()):
+        blocks.append(
+            f'<figure class="bench" id="bench-{name}-{number}"><figcaption>{html.escape(case)}</figcaption>'
+            f"{_ratio_chart(case, peers)}{_table(peers)}</figure>"
+        )
+    return "\n".join(blocks)
+
+
+def _ratio_chart(case, peers, width=640, height=250):
+    rows = [row for group in peers.values() for row in group]
+    sizes = sorted({float(row["size"]) for row in rows})
+    ratios = [float(row["ratio"]) for row in rows]
+    low, high = min(0.5, *ratios) / 1.3, max(2.0, *ratios) * 1.3
+    left, right, top, bottom = 56, width - 170, 14, height - 40
+
+    def across(size):
+        if len(sizes) == 1:
+            return (left + right) / 2
+        span = math.log(sizes[-1] / sizes[0])
+        return left + 14 + (right - left - 28) * math.log(size / sizes[0]) / span
+
+    def up(ratio):
+        return bottom - (bottom - top) * math.log(ratio / low) / math.log(high / low)
+
+    parts = [f'<rect class="loss" x="{left}" y="{up(1):.1f}" width="{right - left}" height="{bottom - up(1):.1f}"/>']
+    for tick in _ticks(low, high):
+        strong = " parity" if tick == 1 else ""
+        parts.append(f'<line class="grid{strong}" x1="{left}" x2="{right}" y1="{up(tick):.1f}" y2="{up(tick):.1f}"/>')
+        parts.append(f'<text x="{left - 8}" y="{up(tick) + 4:.1f}" text-anchor="end">{tick:g}×</text>')
+    shown = sizes if len(sizes) <= 6 else [sizes[round(i * (len(sizes) - 1) / 5)] for i in range(6)]
+    for size in shown:
+        parts.append(f'<text x="{across(size):.1f}" y="{bottom + 18}" text-anchor="middle">{_size(size)}</text>')
+    parts.append(f'<text x="{(left + right) / 2}" y="{height - 4}" text-anchor="middle">size</text>')
+    taken = []
+    for index, (peer, group) in enumerate(peers.items()):
+        group = sorted(group, key=lambda row: float(row["size"]))
+        points = [(across(float(row["size"])), up(float(row["ratio"]))) for row in group]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        colour = f"series-{index % 6}"
+        parts.append(f'<polyline class="line {colour}" points="{path}"/>')
+        parts += [f'<circle class="dot {colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>' for x, y in points]
+        y = points[-1][1]
+        while any(abs(y - other) < 14 for other in taken):
+            y += 14
+        taken.append(y)
+        parts.append(f'<text class="{colour} label" x="{right + 8}" y="{y + 4:.1f}">{html.escape(peer[:26])}</text>')
+    worst, best = min(ratios), max(ratios)
+    label = html.escape(f"{case}: speed ratio over size, from {worst:.2g} to {best:.2g} times the peer's speed", quote=True)
+    return (
+        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">' + "".join(parts) + "</svg>"
+    )
+
+
+def _ticks(low, high):
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [m * 10.0**d for d in decades for m in (1, 2, 5)]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    if len(ticks) > 7:
+        ticks = [tick for tick in ticks if tick in (1, 10, 100, 1000, 0.1, 0.01)]
+    return ticks
+
+
+def _size(size):
+    if size >= 1000:
+        power = math.floor(math.log10(size))
+        lead = size / 10**power
+        digits = str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"10{digits}" if lead == 1 else f"{lead:g}·10{digits}"
+    return f"{size:g}"
+
+
+def _seconds(value):
+    for unit, scale in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def _table(peers):
+    rows = "".join(
+        f"<tr><td>{_size(float(row['size']))}</td><td>{html.escape(peer)}</td><td>{_seconds(row['ours_seconds'])}</td>"
+        f"<td>{_seconds(row['peer_seconds'])}</td><td>{row['ratio']:.2f}×</td>"
+        f"<td>{html.escape(str(row.get('accuracy', '')))}</td></tr>"
+        for peer, group in peers.items()
+        for row in group
+    )
+    return (
+        '<details><summary>Figures</summary><div class="table-scroll" tabindex="0" role="region" aria-label="Figures">'
+        "<table><thead><tr><th>size</th><th>peer</th><th>ours</th><th>peer's</th><th>ratio</th><th>equal in</th></tr>"
+        f"</thead><tbody>{rows}</tbody></table></div></details>"
+    )
+
+
+def prerequisite_map(nodes, parts, column=230, row=58):
+    """Chapters in columns by depth: the longest chain of prerequisites before them."""
+    known = {slug: needs for slug, _, _, needs, _ in nodes}
+    depth = {}
+
+    def level(slug):
+        if slug not in depth:
+            depth[slug] = 1 + max((level(n) for n in known[slug] if n in known), default=-1)
+        return depth[slug]
+
+    places, filled = {}, {}
+    for slug, *_ in nodes:
+        at = level(slug)
+        filled[at] = filled.get(at, -1) + 1
+        places[slug] = (12 + at * column, 12 + filled[at] * row)
+    if not places:
+        return "<p>No chapter yet.</p>"
+    width = max(x for x, _ in places.values()) + column
+    height = max(y for _, y in places.values()) + row
+    lines, boxes = [], []
+    for slug, title, part, needs, link in nodes:
+        x, y = places[slug]
+        for need in needs:
+            if need in places:
+                x0, y0 = places[need]
+                mid = (x0 + 200 + x) / 2
+                lines.append(
+                    f'<path class="edge" d="M{x0 + 200} {y0 + 21} C{mid} {y0 + 21} {mid} {y + 21} {x - 4} {y + 21}"/>'
+                )
+        number = list(parts).index(part) % 6
+        first, second = _wrap(title)
+        second = f'<tspan x="{x + 10}" dy="15">{html.escape(second)}</tspan>' if second else ""
+        boxes.append(
+            f'<a href="{link}"><title>{html.escape(title)} ({html.escape(parts[part])})</title>'
+            f'<rect class="node node-{number}" x="{x}" y="{y}" width="200" height="42" rx="5"/>'
+            f'<text x="{x + 10}" y="{y + (18 if second else 26)}">{html.escape(first)}{second}</text></a>'
+        )
+    return (
+        '<div class="table-scroll" tabindex="0" role="region" aria-label="Prerequisites map">'
+        f'<svg class="map" style="min-width:{min(width, 1100)}px" viewBox="0 0 {width} {height}" role="group" '
+        'aria-label="Prerequisites map: every chapter is a link"><defs><marker id="tip" viewBox="0 0 8 8" refX="7" '
+        'refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
+        + "".join(lines)
+        + "".join(boxes)
+        + "</svg></div>"
+    )
+
+
+def _wrap(title, limit=29):
+    """Two lines at most; a longer title ends in an ellipsis."""
+    first, second = "", ""
+    for word in title.split():
+        if not second and len(first) + len(word) + 1 <= limit:
+            first = f"{first} {word}".strip()
+        elif len(second) + len(word) + 1 <= limit - 1:
+            second = f"{second} {word}".strip()
+        else:
+            return first, second.rstrip(",:;") + "…"
+    return first, second

@@ -1,0 +1,148 @@
+"""Execute the lectures in place, keep their text outputs, and check what is stored.
+
+    python -m tools.notebooks run [NAME ...]     execute and store text outputs, without image payloads
+    python -m tools.notebooks check              fail on stored images, missing outputs or messy notebooks
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from tqdm import tqdm
+
+from tools.environment import kernel_environment
+from tools.project import ROOT, executable_pages
+
+IMAGES = ("image/png", "image/jpeg")  # nbval does not compare these two
+FORBIDDEN = ("image/png", "image/jpeg", "image/svg+xml", "application/vnd.jupyter.widget-view+json")
+MAX_HTML = 20_000
+TIMEOUT = 120
+CELL_KEYS = {"tags", "mystnb", "editable", "slideshow"}
+
+
+def execute(path, **environment):
+    """Run a notebook in a fresh kernel; return it with its outputs and the seconds that it took."""
+    notebook = nbformat.read(path, as_version=4)
+    started = time.perf_counter()
+    with kernel_environment(**environment):
+        client = NotebookClient(notebook, timeout=TIMEOUT, resources={"metadata": {"path": str(path.parent)}})
+        client.execute()
+    return notebook, time.perf_counter() - started
+
+
+def strip(notebook):
+    """Drop image payloads and oversized HTML but keep the text beside them; forget run-dependent metadata."""
+    notebook.metadata = {key: notebook.metadata[key] for key in ("kernelspec", "learnable") if key in notebook.metadata}
+    notebook.metadata["language_info"] = {"name": "python"}
+    for index, cell in enumerate(notebook.cells):
+        cell["id"] = f"c{index:03d}"
+        cell.metadata = {key: value for key, value in cell.metadata.items() if key in CELL_KEYS}
+        if cell.cell_type != "code":
+            continue
+        cell.execution_count = None
+        kept = []
+        for output in cell.outputs:
+            output.pop("execution_count", None)
+            if output.output_type == "execute_result":
+                output["execution_count"] = None
+            if "data" in output:
+                for mime in IMAGES:
+                    output.data.pop(mime, None)
+                if len(output.data.get("text/html", "")) > MAX_HTML and "text/plain" in output.data:
+                    del output.data["text/html"]
+                output["metadata"] = {}
+                if not output.data:
+                    continue
+            kept.append(output)
+        cell.outputs = kept
+    return notebook
+
+
+def problems(path, root=ROOT):
+    """What is wrong with a stored notebook, one sentence each."""
+    notebook = nbformat.read(path, as_version=4)
+    where = path.relative_to(root).with_suffix("").as_posix()
+    found = []
+    outputs = 0
+    for number, cell in enumerate(c for c in notebook.cells if c.cell_type == "code"):
+        if not cell.source.strip():
+            found.append(f"{where}, code cell {number}: is empty")
+        if len(cell.source.splitlines()) > 15:
+            found.append(f"{where}, code cell {number}: longer than 15 lines; move it into the package")
+        for output in cell.outputs:
+            outputs += 1
+            if output.output_type == "error":
+                found.append(f"{where}, code cell {number}: an error is stored ({output.ename}: {output.evalue})")
+            for mime in output.get("data", {}):
+                if mime in FORBIDDEN:
+                    found.append(f"{where}, code cell {number}: a stored {mime} payload (run `make notebooks`)")
+            text = str(output.get("text", "")) + str(output.get("data", {}))
+            if "Warning" in text and output.get("name") == "stderr":
+                found.append(f"{where}, code cell {number}: a warning is stored")
+            if str(root) in text:
+                found.append(f"{where}, code cell {number}: a path of this machine is stored")
+    if not outputs:
+        found.append(f"{where}: no outputs are stored (run `make notebooks`)")
+    return found
+
+
+def selected(names):
+    pages = executable_pages()
+    if not names:
+        return pages
+    chosen = [page for page in pages if any(name in (page.stem, page.parent.name, str(page)) for name in names)]
+    if not chosen:
+        sys.exit(f"no notebook named {', '.join(names)}; there are: {', '.join(page.stem for page in pages)}")
+    return chosen
+
+
+def describe_failure(path, error):
+    """Name the chapter and the cell of a failed execution."""
+    notebook = nbformat.read(path, as_version=4)
+    lines = str(error).strip().splitlines()
+    source = getattr(error, "ename", type(error).__name__)
+    for number, cell in enumerate(c for c in notebook.cells if c.cell_type == "code"):
+        if cell.source.strip() and cell.source.strip() in str(error):
+            return f"{path.parent.name}/{path.stem}, code cell {number}: {source}\n" + "\n".join(lines[-12:])
+    return f"{path.parent.name}/{path.stem}: {source}\n" + "\n".join(lines[-12:])
+
+
+def run(names):
+    pages = selected(names)
+    failures = []
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        jobs = {pool.submit(execute, page, LEARNABLE_EXPLORE="text"): page for page in pages}
+        for job in tqdm(as_completed(jobs), total=len(jobs), desc="executing notebooks", unit="nb"):
+            page = jobs[job]
+            try:
+                notebook, seconds = job.result()
+            except CellExecutionError as error:
+                failures.append(describe_failure(page, error))
+                continue
+            nbformat.write(strip(notebook), page)
+            tqdm.write(f"{seconds:6.1f} s  {page.relative_to(ROOT)}")
+    return failures
+
+
+def check():
+    return [problem for page in executable_pages() for problem in problems(page)]
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["run", "check"])
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args(argv)
+    found = run(arguments.names) if arguments.command == "run" else check()
+    print("\n".join(found) if found else f"notebooks: {arguments.command} passed")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Write the book's generated pages from what the repository holds: nobody types them, so they cannot go stale."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import json
+import sys
+from collections import Counter
+from urllib.parse import quote
+
+import yaml
+
+from tools import charts
+from tools.project import GENERATED, PARTS, ROOT, chapters, write_if_changed
+
+CLAIM_MIME = "application/vnd.learnable.claim+json"
+UP = "../../"  # from book/generated/ to the root of the site
+
+
+def write_all(folder=GENERATED):
+    """Write every generated page; return the names of those that changed."""
+    made = {
+        "ledger.md": ledger(),
+        "benchmarks.md": benchmarks(),
+        "sources.md": sources(),
+        "prerequisites.md": prerequisites(),
+        "errata.md": errata(),
+    }
+    changed = [name for name, text in made.items() if write_if_changed(folder / name, text)]
+    for module, name in (("tools.exercise_page", "exercises.md"), ("tools.dataset_page", "datasets.md")):
+        importlib.import_module(module).write(folder / name)
+    return changed
+
+
+def raw(text):
+    return "```{raw} html\n" + text + "\n```\n"
+
+
+def claims(chapter):
+    """The claims stored in a chapter's outputs, in their order."""
+    return [
+        output["data"][CLAIM_MIME]
+        for cell in chapter.code_cells()
+        for output in cell["outputs"]
+        if CLAIM_MIME in output.get("data", {})
+    ]
+
+
+def ledger():
+    rows, count, kinds, names = [], Counter(), Counter(), []
+    for chapter in chapters():
+        found = claims(chapter)
+        if found:
+            names.append((chapter.name, chapter.title))
+        for record in found:
+            count[record["verdict"]] += 1
+            kinds[record["kind"]] += 1
+            rows.append(_ledger_row(chapter, record))
+    total = sum(count.values())
+    verdicts = ", ".join(f"**{count[v]}** {v}" for v in ("reproduced", "same direction", "differs"))
+    options = {
+        "chapter": [(name, title) for name, title in names],
+        "verdict": [(v, v) for v in ("reproduced", "same direction", "differs")],
+        "kind": [(k, k) for k in sorted(kinds)],
+    }
+    selects = "".join(
+        f'<label>{name} <select data-filter="{name}"><option value="">all</option>'
+        + "".join(f'<option value="{html.escape(v)}">{html.escape(t)}</option>' for v, t in values)
+        + "</select></label>"
+        for name, values in options.items()
+    )
+    table = (
+        f'<div class="ledger"><div class="ledger-filters">{selects}<span role="status" class="ledger-count">'
+        f'{total} of {total} claims</span></div><div class="table-scroll" tabindex="0" role="region" '
+        'aria-label="Ledger of claims"><table class="ledger-table"><thead><tr><th>Verdict</th><th>Claim</th>'
+        "<th>Reported</th><th>Measured</th><th>Kind and source</th></tr></thead><tbody>"
+        + "".join(rows)
+        + "</tbody></table></div></div>"
+        + '<script src="../../_static/ledger.js"></script>'
+    )
+    return (
+        "# Ledger of claims\n\n"
+        "Every chapter states what its source reports and measures it again, in the open, each time that the book is "
+        f"built. So far {total} claims were run: {verdicts}.\n\n"
+        "The verdict follows from a rule. A figure is *reproduced* if it lies within half a unit of the last reported "
+        "digit, plus three Monte Carlo standard errors of our run, plus whatever tolerance the claim itself states. "
+        "It has the *same direction* if that fails but the effect has the claimed sign by more than two standard "
+        "errors. Otherwise it *differs*. Every claim that is not reproduced carries the reason; follow a claim to see "
+        "the code that measured it.\n\n" + raw(table)
+    )
+
+
+def _ledger_row(chapter, record):
+    text = {key: html.escape(str(value)) if value else "" for key, value in record.items()}
+    link = f"{UP}{chapter.docname}.html#{record['id']}"
+    scale = f'<br><span class="ledger-scale">run at {text["scale"]}</span>' if text["scale"] else ""
+    reason = f'<br><span class="ledger-because">{text["because"]}</span>' if text["because"] else ""
+    css = record["verdict"].replace(" ", "-")
+    return (
+        f'<tr data-chapter="{chapter.name}" data-verdict="{text["verdict"]}" data-kind="{text["kind"]}">'
+        f'<td><span class="claim-verdict claim-{css}">{text["verdict"]}</span></td>'
+        f'<td><a href="{link}">{text["statement"]}</a><br><span class="ledger-chapter">{html.escape(chapter.title)}'
+        f"</span>{reason}</td><td>{text['reported']}</td><td>{text['measured']}{scale}</td>"
+        f"<td>{text['kind']}<br>{text['source']}</td></tr>"
+    )
+
+
+def benchmarks():
+    """One chart a case: speed ratio over size. A line below 1 is a loss, and is drawn as one."""
+    lines = [
+        "# Benchmarks\n",
+        "Each chapter's code is timed beside what you would use instead: in one process, with interleaved repeats, "
+        "medians, the same data and the same accuracy reached. The ratio is the peer's time over ours: above 1 we are "
+        "faster, below 1 the peer wins. `make bench` measures again and rewrites this page.\n",
+    ]
+    for path in sorted((ROOT / "benchmarks" / "results").glob("*.json")):
+        result = json.loads(path.read_text(encoding="utf-8"))
+        chapter = next((c for c in chapters() if c.slug == path.stem), None)
+        title = chapter.title if chapter else result.get("title", path.stem.replace("_", " ").capitalize())
+        lines.append(f"## {title}\n")
+        lines.append(charts.machine_line(result) + "\n")
+        lines.append(raw(charts.ratio_charts(result, path.stem)))
+    if len(lines) == 2:
+        lines.append("No result is stored yet.\n")
+    return "\n".join(lines)
+
+
+def sources():
+    data = json.loads((ROOT / "book" / "data" / "sources.json").read_text(encoding="utf-8"))
+    planned = {entry["slug"]: entry for entry in data["chapters"]}
+    written = {chapter.slug: chapter for chapter in chapters()}
+    done = sum(any(slug in written for slug in document["chapters"]) for document in data["documents"])
+    lines = [
+        "# Source index\n",
+        f"The book follows {len(data['documents'])} documents: lecture notes, two theses and the papers of two journal "
+        f"volumes, in {len(planned)} chapters. {len(written)} chapters are written, from {done} of the documents; the "
+        "others are planned.\n",
+    ]
+    groups = {}
+    for document in data["documents"]:
+        groups.setdefault(document["venue"], []).append(document)
+    for venue, documents in sorted(groups.items(), key=lambda item: (item[0].startswith("Journal"), item[0])):
+        lines += [f"## {venue}\n", "| document | chapters |", "|---|---|"]
+        for document in sorted(documents, key=lambda d: (d["authors"], d["title"])):
+            entries = [
+                f"[{written[slug].title}](/{written[slug].docname}.ipynb)"
+                if slug in written
+                else f"{planned[slug]['title']} *(planned)*"
+                for slug in document["chapters"]
+            ]
+            cite = f"{document['authors']} ({document['year']}). *{document['title']}*."
+            lines.append(f"| {cite} | {'; '.join(entries)} |".replace("\n", " "))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def prerequisites():
+    nodes = [(c.slug, c.title, c.part, c.metadata.get("needs", []), f"{UP}{c.docname}.html") for c in chapters()]
+    listing = []
+    for slug, title, _, needs, _ in nodes:
+        names = [f"[{other[1]}](/lectures/{other[2]}/{other[0]}.ipynb)" for other in nodes if other[0] in needs]
+        part = next(c for c in chapters() if c.slug == slug)
+        listing.append(f"- [{title}](/{part.docname}.ipynb): {', '.join(names) if names else 'nothing'}")
+    return (
+        "# Prerequisites map\n\n"
+        "An arrow points from a chapter to one that builds on it. Every chapter is a link. All of them assume linear "
+        "algebra, probability and some Python, and nothing else that is not drawn here.\n\n"
+        + raw(charts.prerequisite_map(nodes, PARTS))
+        + "\nThe same as a list, each chapter with what it needs:\n\n"
+        + "\n".join(listing)
+        + "\n"
+    )
+
+
+def errata_entries():
+    """All errata of the sources, ``[(slug, entry), ...]``; one YAML file a chapter in book/errata."""
+    return [
+        (path.stem, entry)
+        for path in sorted((ROOT / "book" / "errata").glob("*.yml"))
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))
+    ]
+
+
+def errata():
+    lines = [
+        "# Errata of the sources\n",
+        "Running a text finds what reading it does not. These are the slips that we met in the sources while turning "
+        "them into code, each with the test that shows the right form.\n",
+    ]
+    titles = {chapter.slug: chapter for chapter in chapters()}
+    entries = errata_entries()
+    for slug in dict.fromkeys(slug for slug, _ in entries):
+        chapter = titles[slug]
+        lines += [f"## {chapter.title}\n", f"Chapter: [{chapter.title}](/{chapter.docname}.ipynb)\n"]
+        for _, entry in (pair for pair in entries if pair[0] == slug):
+            test = f" Shown by `{entry['test']}`." if entry.get("test") else ""
+            lines.append(f"- **{entry['where']}.** Printed: {entry['printed']} Right: {entry['right']}{test}")
+        lines.append("")
+    if not entries:
+        lines.append("None yet.\n")
+    return "\n".join(lines)
+
+
+def report_url(title):
+    """Address of a new issue about a page, or None while the repository has no address."""
+    from tools.project import settings
+
+    address = settings()["repository"]
+    return f"{address}/issues/new?title={quote(title)}" if address else None
+
+
+if __name__ == "__main__":
+    print("changed:", ", ".join(write_all()) or "nothing")
+    sys.exit(0)

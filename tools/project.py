@@ -1,0 +1,149 @@
+"""Where things are: the book's folders, its chapters in reading order, and its one setting."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "lib" / "learnable"
+BUILD = ROOT / "_build"
+GENERATED = ROOT / "book" / "generated"
+
+PARTS = {
+    "foundations": "Foundations",
+    "linear": "Linear and minimax rules",
+    "kernels": "Kernels and margins",
+    "ensembles": "Boosting, trees, ensembles",
+    "selection": "Model selection and evaluation",
+    "features": "Feature selection",
+    "latent": "Latent variables and information",
+    "graphs": "Graphical models and causality",
+    "highdim": "High-dimensional inference",
+    "unsupervised": "Unsupervised learning and geometry",
+    "structured": "Rankings, graphs, structured outputs",
+    "reinforcement": "Sequential decisions and surrogates",
+    "theory": "Learning theory",
+    "applications": "Applications and toolkits",
+}
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One slug and its five rooms."""
+
+    part: str
+    slug: str
+    root: Path = field(default=ROOT, compare=False)
+
+    @property
+    def name(self):
+        return f"{self.part}/{self.slug}"
+
+    @property
+    def docname(self):
+        return f"lectures/{self.name}"
+
+    @property
+    def lecture(self):
+        return self.root / "lectures" / self.part / f"{self.slug}.ipynb"
+
+    @property
+    def code(self):
+        module = self.root / "lib" / "learnable" / self.part / f"{self.slug}.py"
+        return module if module.exists() else module.with_suffix("")
+
+    @property
+    def exercise(self):
+        return self.root / "exercises" / self.part / f"{self.slug}.ipynb"
+
+    @property
+    def master(self):
+        return self.root / "exercises" / "solutions" / self.part / f"{self.slug}.ipynb"
+
+    @property
+    def tests(self):
+        return self.root / "tests" / self.part / f"test_{self.slug}.py"
+
+    @property
+    def benchmark(self):
+        return self.root / "benchmarks" / self.part / f"bench_{self.slug}.py"
+
+    @property
+    def rooms(self):
+        return {
+            "lecture": self.lecture,
+            "code": self.code,
+            "exercise (student)": self.exercise,
+            "exercise (master)": self.master,
+            "tests": self.tests,
+            "benchmark": self.benchmark,
+        }
+
+    @cached_property
+    def notebook(self):
+        return json.loads(self.lecture.read_text(encoding="utf-8"))
+
+    @property
+    def metadata(self):
+        """The chapter's own metadata: source, needs, reading_minutes."""
+        return self.notebook["metadata"].get("learnable", {})
+
+    @property
+    def title(self):
+        for cell in self.notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                for line in "".join(cell["source"]).splitlines():
+                    if line.startswith("# "):
+                        return line[2:].strip()
+        raise ValueError(f"{self.name}: the lecture has no title (a line that starts with '# ')")
+
+    def code_cells(self):
+        return [cell for cell in self.notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def toc_documents(root=ROOT):
+    """Document names in the order of the table of contents."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    found = [toc["root"]]
+
+    def walk(entries):
+        for entry in entries:
+            if "file" in entry:
+                found.append(entry["file"])
+            walk(entry.get("sections", []))
+
+    for part in toc.get("parts", []):
+        walk(part.get("chapters", []))
+    walk(toc.get("chapters", []))
+    return found
+
+
+def chapters(root=ROOT):
+    """The chapters that exist, in reading order."""
+    names = [doc.split("/", 1)[1] for doc in toc_documents(root) if doc.startswith("lectures/")]
+    return [Chapter(*name.split("/"), root=root) for name in names]
+
+
+def executable_pages(root=ROOT):
+    """Notebooks of the book that are not chapters, such as the refreshers of the front matter."""
+    return [root / f"{doc}.ipynb" for doc in toc_documents(root) if (root / f"{doc}.ipynb").exists()]
+
+
+def settings():
+    """The project's settings: ``[tool.learnable]`` in pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["learnable"]
+
+
+def write_if_changed(path, text):
+    """Write a generated file only where it changes, so that Sphinx does not read it again for nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+        return True
+    return False
