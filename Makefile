@@ -1,0 +1,89 @@
+# Learnable: `make help` lists the commands. Everything happens in .venv; nothing else on the machine is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+JOBS ?= 2
+export PYTHONHASHSEED := 0
+export PYTHONPATH := $(CURDIR)
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export NUMBA_NUM_THREADS := 1
+NBVAL := LEARNABLE_EXPLORE=text $(BIN)/python -m pytest --nbval --nbval-current-env -n $(JOBS) --dist loadfile -p tools.budgets
+PAGES = $(shell $(BIN)/python -m tools.project)
+
+.PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit doctest nbval check \
+	exercise-tests browser test-portable wheel clean pins
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
+
+env: $(READY) ## create .venv with the exact versions of requirements.txt
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Learnable needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip setuptools wheel
+	$(BIN)/python -m pip install --progress-bar on --quiet -r requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+book: env ## execute what changed and build the pages into _build/html
+	@$(BIN)/python -m tools.build_book --jobs $(JOBS)
+
+lab: env ## open JupyterLab
+	$(BIN)/jupyter lab --notebook-dir .
+
+test: lint check unit doctest nbval exercise-tests book browser bench-smoke ## every check, as CI runs it
+	@echo "make test: all layers passed"
+
+lint: env ## ruff over code and notebooks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+check: env ## stored notebooks, generated files and table of contents agree
+	$(BIN)/python -m tools.notebooks check
+	$(BIN)/python -m tools.readme --check
+	$(BIN)/python -m tools.exercises check
+
+unit: env ## unit tests
+	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -p tools.budgets -m "not browser" --ignore tests/exercises
+
+doctest: env ## the examples in docstrings
+	$(BIN)/python -m pytest --doctest-modules lib/learnable -n $(JOBS) --dist loadfile
+
+nbval: env ## run all chapters and compare every stored output
+	$(NBVAL) $(PAGES)
+
+exercise-tests: env ## masters, student notebooks, wrong solutions, grading
+	$(BIN)/python -m pytest tests/exercises -n $(JOBS) --dist loadfile -p tools.budgets -m "not browser"
+
+browser: book ## the built book, and JupyterLab, in headless Chromium
+	$(BIN)/python -m pytest tests -m browser -rs
+
+test-portable: env ## run all chapters again on other kernels and another instruction set
+	$(BIN)/python -m tools.portable $(PAGES)
+
+bench: env ## measure against the peers and rewrite the results
+	$(BIN)/python -m tools.benchmarks
+
+bench-smoke: env ## run every benchmark once, small, without storing results
+	$(BIN)/python -m tools.benchmarks --smoke
+
+notebooks: env ## execute lectures in place and strip images (ONLY=slug for one)
+	$(BIN)/python -m tools.notebooks run $(ONLY)
+
+exercises: env ## write the student notebooks from the masters
+	$(BIN)/python -m tools.exercises build
+
+chapter: env ## create the rooms of a chapter: PART=... SLUG=... TITLE="..."
+	$(BIN)/python -m tools.new_chapter "$(PART)" "$(SLUG)" "$(TITLE)"
+
+wheel: env ## build the package
+	$(BIN)/python -m build --wheel --no-isolation --outdir _build/dist
+
+pins: ## resolve requirements.txt again from pyproject.toml (needs uv)
+	uv pip compile -q pyproject.toml --all-extras --universal --python-version 3.11 --no-annotate --no-header \
+		-c tools/constraints.txt -o requirements.txt
+
+clean: ## remove what was built (the environment stays)
+	rm -rf _build book/generated

@@ -1,0 +1,158 @@
+"""The book's own Sphinx extension.
+
+- reads a chapter again when a module, a data file or a pin that it depends on has changed (`tools.dependencies`);
+- gives code-made figures the alternative text and the caption that the cell states (`learnable.book.show`);
+- moves the frames of explorers out of the page, into scripts that are loaded when the explorer comes into view;
+- prints a line under each chapter's title: reading time, prerequisites, source, exercise;
+- bundles MathJax, so that the book works with no network;
+- shows repository links and launch buttons only once the repository has an address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import importlib.util
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from myst_nb.core import render
+from sphinx.errors import ExtensionError
+from sphinx.util.fileutil import copy_asset
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.dependencies import Dependencies  # noqa: E402
+from tools.project import chapters, executable_pages, settings  # noqa: E402
+
+MATHJAX = ("tex-chtml.js", "output/chtml/fonts", "input/tex/extensions")
+EXPLORER_DATA = re.compile(r'<script type="application/json" class="explorer-data">(.*?)</script>', re.S)
+TITLE_END = re.compile(r"</h1>", re.S)
+
+
+def set_options(app, config):
+    """MathJax from the site itself; repository buttons where there is a repository."""
+    config.mathjax_path = "mathjax/tex-chtml.js"
+    options = config.html_theme_options
+    address = settings()["repository"]
+    for key in ("repository_url", "repository_branch", "path_to_docs"):
+        options.pop(key, None)
+    if address:
+        options |= {
+            "repository_url": address,
+            "repository_branch": settings()["branch"],
+            "use_repository_button": True,
+            "use_issues_button": True,
+            "launch_buttons": {
+                "notebook_interface": "jupyterlab",
+                "binderhub_url": "https://mybinder.org",
+                "colab_url": "https://colab.research.google.com",
+            },
+        }
+    else:
+        options |= {"use_repository_button": False, "use_issues_button": False, "launch_buttons": {}}
+    config.html_context = {**(config.html_context or {}), "default_mode": "auto"}
+
+
+def outdated(app, env, added, changed, removed):
+    """Documents whose outputs depend on something that has changed since they were read."""
+    dependencies = Dependencies(ROOT)
+    now = {str(p.relative_to(ROOT).with_suffix("")): dependencies.digest(p) for p in executable_pages()}
+    before = getattr(env, "learnable_digests", {})
+    env.learnable_digests = now
+    return [doc for doc, digest in now.items() if doc in env.all_docs and before.get(doc) != digest]
+
+
+_render_image = render.NbElementRenderer.render_image
+
+
+def render_image(self, data):
+    """Render a figure with the alternative text, and as a numbered figure where it has a caption."""
+    rendered = _render_image(self, data)
+    options = data.output_metadata.get(data.mime_type, {})
+    image = rendered[0]
+    if options.get("alt"):
+        image["alt"] = options["alt"]
+    else:
+        self.logger.warning("a figure without alternative text: use learnable.book.show(fig, alt=...)", line=data.line)
+    image["classes"] = [*image.get("classes", []), "figure-image"]
+    image["loading"] = "lazy"
+    if not options.get("caption"):
+        return rendered
+    figure = nodes.figure("", image)
+    self.renderer.add_line_and_source_path(figure, data)
+    holder = nodes.Element()
+    with self.renderer.current_node_context(holder):
+        self.renderer.nested_render_text(options["caption"], data.line or 0)
+    figure += nodes.caption("", "", *holder.children[0].children)
+    if options.get("name"):
+        name = nodes.fully_normalize_name(options["name"])
+        figure["names"].append(name)
+        self.renderer.document.note_explicit_target(figure, figure)
+    return [figure]
+
+
+def split_explorers(app, page, template, context, doctree):
+    """Put the frames of each explorer into a script of its own."""
+    body = context.get("body")
+    if not body or "explorer-data" not in body:
+        return
+    folder = Path(app.outdir) / "_static" / "explorers"
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def move(match):
+        payload = match[1]
+        key = hashlib.sha256(payload.encode()).hexdigest()[:16]
+        (folder / f"{key}.js").write_text(f'window.learnableExplorers["{key}"]({payload});', encoding="utf-8")
+        source = context["pathto"](f"_static/explorers/{key}.js", resource=True)
+        return f'<script type="application/json" class="explorer-data" data-key="{key}" data-src="{source}"></script>'
+
+    context["body"] = EXPLORER_DATA.sub(move, body)
+
+
+def chapter_line(app, page, template, context, doctree):
+    """Reading time, prerequisites, source and exercise, under the chapter's title."""
+    known = {chapter.docname: chapter for chapter in chapters()}
+    if page not in known or not context.get("body"):
+        return
+    chapter = known[page]
+    by_slug = {c.slug: c for c in known.values()}
+    facts = [f"{chapter.metadata['reading_minutes']} minutes"]
+    links = [
+        f'<a href="{context["pathto"](by_slug[slug].docname)}">{html.escape(by_slug[slug].title)}</a>'
+        for slug in chapter.metadata["needs"]
+        if slug in by_slug
+    ]
+    facts.append("builds on " + ", ".join(links) if links else "needs no other chapter")
+    facts.append("after " + html.escape(chapter.metadata["source"]))
+    line = '<p class="chapter-line">' + " · ".join(facts) + "</p>"
+    context["body"] = TITLE_END.sub(lambda match: match[0] + line, context["body"], count=1)
+
+
+def copy_mathjax(app, failure):
+    if failure is not None or app.builder.format != "html":
+        return
+    found = importlib.util.find_spec("sphinx-mathjax-offline")
+    if found is None:
+        raise ExtensionError("MathJax is missing: install requirements.txt (sphinx-mathjax-offline)")
+    source, target = Path(found.origin).parent / "static" / "mathjax", Path(app.outdir) / "_static" / "mathjax"
+    for name in MATHJAX:
+        if (source / name).is_dir():
+            copy_asset(str(source / name), str(target / name))
+        elif not (target / name).exists():
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / name, target / name)
+
+
+def setup(app):
+    app.connect("config-inited", set_options, priority=900)
+    app.connect("env-get-outdated", outdated)
+    app.connect("html-page-context", split_explorers)
+    app.connect("html-page-context", chapter_line)
+    app.connect("build-finished", copy_mathjax)
+    render.NbElementRenderer.render_image = render_image
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
