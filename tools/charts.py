@@ -67,9 +67,13 @@ def _ratio_chart(case, peers, width=640, height=250):
         taken.append(y)
         parts.append(f'<text class="{colour} label" x="{right + 8}" y="{y + 4:.1f}">{html.escape(peer[:26])}</text>')
     worst, best = min(ratios), max(ratios)
-    label = html.escape(f"{case}: speed ratio over size, from {worst:.2g} to {best:.2g} times the peer's speed", quote=True)
+    label = html.escape(
+        f"{case}: speed ratio over size, from {worst:.2g} to {best:.2g} times the peer's speed", quote=True
+    )
     return (
-        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">' + "".join(parts) + "</svg>"
+        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">'
+        + "".join(parts)
+        + "</svg>"
     )
 
 

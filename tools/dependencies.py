@@ -1,9 +1,9 @@
 """What a notebook's outputs depend on besides its cells: package modules, data and pins, as one digest.
 
 jupyter-cache recognises a notebook by its code cells alone. If a constant changes in a module of the package, the cells
-are the same and the old outputs would be served. The digest closes that gap: it covers the source of every ``learnable``
-module that the notebook imports, directly or through other modules, the data files that are named in that code, and
-the pinned versions. Nothing is imported to find this out; the sources are parsed.
+are the same and the old outputs would be served. The digest closes that gap: it covers the source of every module of
+``learnable`` that the notebook imports, directly or through other modules, the data files that are named in that code,
+and the pinned versions. Nothing is imported to find this out; the sources are parsed.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ class Dependencies:
 
     def _parse_module(self, path):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        name = path.relative_to(self.library).with_suffix("")
-        package = name.parent.parts if name.name != "__init__" else name.parent.parts
+        package = path.relative_to(self.library).parent.parts
         return tuple(self._imported_files(tree, package)), _strings(tree)
 
     def _imported_files(self, tree, package):

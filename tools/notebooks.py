@@ -1,7 +1,7 @@
 """Execute the lectures in place, keep their text outputs, and check what is stored.
 
-    python -m tools.notebooks run [NAME ...]     execute and store text outputs, without image payloads
-    python -m tools.notebooks check              fail on stored images, missing outputs or messy notebooks
+python -m tools.notebooks run [NAME ...]     execute and store text outputs, without image payloads
+python -m tools.notebooks check              fail on stored images, missing outputs or messy notebooks
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ def execute(path, **environment):
     notebook = nbformat.read(path, as_version=4)
     started = time.perf_counter()
     with kernel_environment(**environment):
-        client = NotebookClient(notebook, timeout=TIMEOUT, resources={"metadata": {"path": str(path.parent)}})
+        client = NotebookClient(
+            notebook,
+            timeout=TIMEOUT,
+            record_timing=False,  # jupyter-cache recognises cells by their metadata too
+            extra_arguments=["--IPKernelApp.log_level=40"],
+            resources={"metadata": {"path": str(path.parent)}},
+        )
         client.execute()
     return notebook, time.perf_counter() - started
 

@@ -147,3 +147,7 @@ def write_if_changed(path, text):
         path.write_text(text, encoding="utf-8")
         return True
     return False
+
+
+if __name__ == "__main__":
+    print(" ".join(str(page.relative_to(ROOT)) for page in executable_pages()))

@@ -106,9 +106,7 @@ def explore(draw, *, title, **sliders):
 
 def _frame(draw, values):
     result = draw(**values)
-    if not (
-        isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], str) and result[1].strip()
-    ):
+    if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], str) and result[1].strip()):
         raise ValueError("draw must return (figure, text): the text describes the picture in this state")
     return result
 

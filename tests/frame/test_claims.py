@@ -1,0 +1,99 @@
+"""The verdict of a claim follows from a rule."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnable.book.claims import MIME, ClaimError, at_least, at_most, between, claim, evaluate
+
+BASE = {"source": "s", "kind": "table"}
+
+
+def verdict(reported, measured, **options):
+    options.setdefault("because", None)
+    try:
+        return evaluate("x", reported=reported, measured=measured, **BASE, **options)["verdict"]
+    except ClaimError as error:
+        return "same direction" if "same direction" in str(error) else "differs"
+
+
+@pytest.mark.parametrize(
+    ("reported", "measured", "options", "expected"),
+    [
+        ("0.31", 0.3149, {}, "reproduced"),
+        ("0.31", 0.3151, {}, "differs"),
+        ("0.310", 0.3149, {}, "differs"),
+        (0.305786, 0.30578625, {}, "reproduced"),
+        (6, 6, {}, "reproduced"),
+        (6, 6.1, {}, "differs"),
+        ("1.2e3", 1240, {}, "reproduced"),
+        ("1.2e3", 1260, {}, "differs"),
+        ("0.31", 0.340, {"se": 0.01}, "reproduced"),
+        ("0.31", 0.346, {"se": 0.01}, "differs"),
+        ("0.31", 0.346, {"se": 0.01, "null": 0.2}, "same direction"),
+        ("0.31", 0.346, {"se": 0.01, "null": 0.4}, "differs" if 0.346 > 0.4 else "same direction"),
+        ("0.31", 0.21, {"se": 0.01, "null": 0.2}, "differs"),
+        ("0.31", 0.36, {"tol": 0.05}, "reproduced"),
+        (at_most(0.5), 0.5, {}, "reproduced"),
+        (at_most(0.5), 0.52, {"se": 0.01}, "same direction"),
+        (at_most(0.5), 0.54, {"se": 0.01}, "differs"),
+        (at_least(2), 1.9, {}, "differs"),
+        (between(1, 2), 1.5, {}, "reproduced"),
+        (True, True, {}, "reproduced"),
+        (True, False, {}, "differs"),
+        (["0.1", "0.2"], [0.1, 0.2], {}, "reproduced"),
+        (["0.1", "0.2"], [0.1, 0.3], {}, "differs"),
+        ("0.02", 0.05, {"n": 100}, "reproduced"),
+        ("0.02", 0.05, {"n": 100_000}, "differs"),
+    ],
+)
+def test_rule(reported, measured, options, expected):
+    assert verdict(reported, measured, **options) == expected
+
+
+@given(st.integers(0, 9999), st.floats(-1, 1))
+def test_rounding_the_measured_value_always_reproduces_it(number, shift):
+    measured = number / 1000 + shift * 0.000499
+    assert verdict(f"{number / 1000:.3f}", measured) == "reproduced"
+
+
+def test_a_failed_claim_needs_a_reason_and_a_good_one_must_not_have_one():
+    with pytest.raises(ClaimError, match="not reproduced"):
+        evaluate("x", reported="0.1", measured=0.2, **BASE)
+    assert evaluate("x", reported="0.1", measured=0.2, because="other data", **BASE)["verdict"] == "differs"
+    with pytest.raises(ClaimError, match="remove because"):
+        evaluate("x", reported="0.1", measured=0.1, because="other data", **BASE)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"measured": np.nan},
+        {"measured": 0.1, "se": np.inf},
+        {"measured": [0.1, 0.2]},
+        {"measured": 0.1, "se": 0.1, "n": 5},
+        {"measured": 3.0, "n": 5},
+        {"measured": 0.1, "tol": -1},
+        {"measured": 0.1, "kind": "rumour"},
+    ],
+)
+def test_bad_calls(options):
+    arguments = {"reported": "0.1", **BASE, **options}
+    if np.ndim(options.get("measured")) == 1:
+        arguments["reported"] = ["0.1"]
+    with pytest.raises(ValueError):
+        evaluate("x", **arguments)
+
+
+def test_displayed_record_is_json_and_escapes_markup(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
+    claim("risk <b> & more", reported="0.25", measured=0.25, source="Author 2000", kind="table", scale="n = 100")
+    (data,) = shown
+    assert json.loads(json.dumps(data[MIME]))["verdict"] == "reproduced"
+    assert "risk &lt;b&gt; &amp; more" in data["text/html"]
+    assert data["text/plain"].startswith("✓ reproduced: risk <b> & more | reported 0.25, measured 0.25")
+    assert data[MIME]["id"] in data["text/html"]
