@@ -1,0 +1,83 @@
+"""A headless Chromium over the built book, opened as a file, with the network cut."""
+
+import os
+import shutil
+
+import pytest
+
+from tools.project import BUILD
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--allow-file-access-from-files=false",
+]
+
+
+def chromium_path():
+    candidates = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next((shutil.which(name) for name in candidates if name and shutil.which(name)), None)
+
+
+def absent(reason):
+    """A missing browser is said aloud; in CI it is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(f"browser layer cannot run: {reason}")
+    pytest.skip(f"BROWSER LAYER SKIPPED: {reason}")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = chromium_path()
+    if path is None:
+        absent("no Chromium found; install it, or set CHROMIUM to its path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def site():
+    folder = BUILD / "html"
+    if not (folder / "index.html").exists():
+        absent("the book is not built; run `make book`")
+    return folder
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """Open a page of the site at a width and in a mode; return it with its console errors and outside requests."""
+    contexts = []
+
+    def opener(name, width=1280, height=900, mode="light", javascript=True):
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=mode,
+            java_script_enabled=javascript,
+            has_touch=width < 600,
+        )
+        context.set_offline(True)
+        contexts.append(context)
+        page = context.new_page()
+        page.errors, page.outside = [], []
+        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                None if request.url.startswith(("file:", "data:", "blob:")) else page.outside.append(request.url)
+            ),
+        )
+        page.goto((site / name).as_uri())
+        return page
+
+    yield opener
+    for context in contexts:
+        context.close()

@@ -1,0 +1,182 @@
+"""Every chapter has its rooms, its metadata, its claims; the reading order respects what chapters need."""
+
+import ast
+import re
+
+import nbformat
+import pytest
+import yaml
+
+from tools import pages, readme
+from tools.notebooks import problems, strip
+from tools.project import PARTS, ROOT, chapters, executable_pages, settings, toc_documents
+
+CHAPTERS = chapters()
+IDS = [chapter.name for chapter in CHAPTERS]
+each_chapter = pytest.mark.parametrize("chapter", CHAPTERS, ids=IDS)
+
+
+@each_chapter
+def test_all_rooms_exist(chapter):
+    missing = [room for room, path in chapter.rooms.items() if not path.exists()]
+    assert not missing, f"{chapter.name} misses: {', '.join(missing)}"
+
+
+@each_chapter
+def test_metadata_is_complete(chapter):
+    data = chapter.metadata
+    assert set(data) >= {"source", "needs", "reading_minutes"}, f"{chapter.name}: metadata['learnable'] is {data}"
+    assert isinstance(data["source"], str) and len(data["source"]) > 8
+    assert 5 <= data["reading_minutes"] <= 120
+
+
+def test_needs_are_known_and_come_before():
+    planned = {entry["slug"] for entry in yaml.safe_load((ROOT / "book/data/sources.json").read_text())["chapters"]}
+    seen = set()
+    for chapter in CHAPTERS:
+        for slug in chapter.metadata["needs"]:
+            assert slug in planned, f"{chapter.name} needs {slug}, which is no chapter"
+            written = {c.slug for c in CHAPTERS}
+            assert slug not in written or slug in seen, f"{chapter.name} needs {slug}, which comes later in _toc.yml"
+        seen.add(chapter.slug)
+
+
+def test_needs_form_no_cycle():
+    graph = {chapter.slug: chapter.metadata["needs"] for chapter in CHAPTERS}
+    done, path = set(), []
+
+    def visit(slug):
+        assert slug not in path, f"prerequisites form a cycle: {' -> '.join([*path, slug])}"
+        if slug not in done and slug in graph:
+            path.append(slug)
+            for other in graph[slug]:
+                visit(other)
+            path.pop()
+            done.add(slug)
+
+    for slug in graph:
+        visit(slug)
+
+
+def test_every_lecture_is_in_the_table_of_contents():
+    found = {f"lectures/{path.parent.name}/{path.stem}" for path in (ROOT / "lectures").glob("*/*.ipynb")}
+    assert found == {chapter.docname for chapter in CHAPTERS}
+    assert {chapter.part for chapter in CHAPTERS} <= set(PARTS)
+    documents = toc_documents()
+    assert len(documents) == len(set(documents))
+
+
+@pytest.mark.parametrize("page", executable_pages(), ids=lambda page: page.stem)
+def test_stored_notebook_is_clean(page):
+    assert problems(page) == []
+
+
+@each_chapter
+def test_chapter_claims_and_explores(chapter):
+    code = "\n".join("".join(cell["source"]) for cell in chapter.code_cells())
+    assert len(pages.claims(chapter)) >= 3, f"{chapter.name}: a chapter runs at least three claims"
+    assert "explore(" in code, f"{chapter.name}: a chapter has an explorer"
+    ids = [record["id"] for record in pages.claims(chapter)]
+    assert len(ids) == len(set(ids)), f"{chapter.name}: two claims with the same statement"
+
+
+@each_chapter
+def test_chapter_ends_like_every_chapter(chapter):
+    text = "\n".join("".join(c["source"]) for c in chapter.notebook["cells"] if c["cell_type"] == "markdown")
+    headings = re.findall(r"^## (.+)$", text, re.M)
+    for wanted in ("Summary", "Check yourself", "Exercises", "Further reading"):
+        assert any(wanted in heading for heading in headings), f"{chapter.name}: no section “{wanted}”"
+    assert text.count("{dropdown}") >= 3, f"{chapter.name}: three to five self-check questions with folded answers"
+
+
+@each_chapter
+def test_public_names_have_docstrings_with_examples(chapter):
+    files = [chapter.code] if chapter.code.is_file() else sorted(chapter.code.glob("*.py"))
+    for path in files:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+                text = ast.get_docstring(node) or ""
+                assert text, f"{chapter.name}: {node.name} has no docstring"
+
+
+def test_errata_name_tests_that_exist():
+    slugs = {chapter.slug: chapter for chapter in CHAPTERS}
+    for slug, entry in pages.errata_entries():
+        assert slug in slugs, f"book/errata/{slug}.yml belongs to no chapter"
+        assert {"where", "printed", "right"} <= set(entry), entry
+        if entry.get("test"):
+            assert f"def {entry['test']}(" in slugs[slug].tests.read_text(), f"{slug}: no test {entry['test']}"
+
+
+def test_readme_lists_the_chapters():
+    text = (ROOT / "README.md").read_text()
+    assert readme.updated(text) == text
+
+
+def test_sources_cover_every_planned_chapter_once():
+    data = yaml.safe_load((ROOT / "book/data/sources.json").read_text())
+    planned = [entry["slug"] for entry in data["chapters"]]
+    covered = [slug for document in data["documents"] for slug in document["chapters"]]
+    assert len(data["documents"]) == 72
+    assert sorted(planned) == sorted(covered) and len(planned) == len(set(planned)) == 90
+
+
+def test_generated_pages_are_stable(tmp_path):
+    pages.write_all(tmp_path)
+    assert pages.write_all(tmp_path) == []
+    assert (tmp_path / "ledger.md").read_text().count("<tr data-chapter") == sum(
+        len(pages.claims(chapter)) for chapter in CHAPTERS
+    )
+
+
+def test_no_link_needs_an_unset_address():
+    if settings()["repository"]:
+        pytest.skip("the repository has an address")
+    assert pages.report_url("x") is None
+
+
+def test_strip_removes_images_but_keeps_text():
+    cell = nbformat.v4.new_code_cell("1")
+    data = {"image/png": "AAAA", "text/plain": "[figure] words", "text/html": "<p>" + "x" * 50_000}
+    cell.outputs = [
+        nbformat.v4.new_output("display_data", data=data, metadata={"image/png": {"alt": "a"}}),
+        nbformat.v4.new_output("display_data", data={"image/jpeg": "AAAA"}),
+        nbformat.v4.new_output("stream", name="stdout", text="1\n"),
+    ]
+    cell.metadata = {"tags": ["keep"], "execution": {"iopub": "2026"}, "mystnb": {"figure": {}}}
+    notebook = strip(nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}, "learnable": {"needs": []}}))
+    assert [dict(output.get("data", {})) for output in notebook.cells[0].outputs] == [
+        {"text/plain": "[figure] words"},
+        {},
+    ]
+    assert dict(notebook.cells[0].metadata) == {"tags": ["keep"], "mystnb": {"figure": {}}}
+    assert set(notebook.metadata) == {"learnable", "language_info"}
+
+
+@pytest.mark.parametrize(
+    ("mime", "payload", "message"),
+    [
+        ("image/png", "AAAA", "a stored image/png payload"),
+        ("image/svg+xml", "<svg/>", "a stored image/svg"),
+        (None, None, "no outputs are stored"),
+    ],
+)
+def test_check_finds_stored_images_and_missing_outputs(tmp_path, mime, payload, message):
+    cell = nbformat.v4.new_code_cell("1")
+    if mime:
+        cell.outputs = [nbformat.v4.new_output("display_data", data={mime: payload})]
+    path = tmp_path / "chapter.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    assert any(message in problem for problem in problems(path, root=tmp_path))
+
+
+def test_check_finds_long_cells_errors_and_machine_paths(tmp_path):
+    long = nbformat.v4.new_code_cell("\n".join(["x = 1"] * 16))
+    long.outputs = [nbformat.v4.new_output("stream", name="stdout", text=f"saved to {tmp_path}/x\n")]
+    failed = nbformat.v4.new_code_cell("1 / 0")
+    failed.outputs = [nbformat.v4.new_output("error", ename="ZeroDivisionError", evalue="division", traceback=[])]
+    path = tmp_path / "chapter.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[long, failed]), path)
+    found = "\n".join(problems(path, root=tmp_path))
+    for expected in ("cell 0: longer than 15 lines", "cell 0: a path of this machine", "cell 1: an error is stored"):
+        assert expected in found
