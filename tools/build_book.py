@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
 
 import nbformat
 from jupyter_cache import get_cache
@@ -78,10 +79,11 @@ def main(argv=None):
     if failures:
         print("\nthe book was not built: a chapter failed\n\n" + "\n\n".join(failures), file=sys.stderr)
         return 1
-    command = [sys.executable, "-m", "jupyter_book.cli.main", "build", ".", "-W", "-n", "--keep-going", "-q"]
+    program = Path(sys.executable).with_name("jupyter-book")
+    command = [str(program), "build", ".", "-W", "-n", "--keep-going", "-q"]
     if arguments.fresh:
         command.append("--all")
-    result = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
+    result = subprocess.run(command, cwd=ROOT, check=False)
     if result.returncode:
         print("the book was not built: see the warnings above", file=sys.stderr)
         return result.returncode

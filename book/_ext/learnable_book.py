@@ -4,7 +4,7 @@
 - gives code-made figures the alternative text and the caption that the cell states (`learnable.book.show`);
 - moves the frames of explorers out of the page, into scripts that are loaded when the explorer comes into view;
 - prints a line under each chapter's title: reading time, prerequisites, source, exercise;
-- bundles MathJax, so that the book works with no network;
+- bundles MathJax and leaves out scripts that would need a network, so that the book works with none;
 - shows repository links and launch buttons only once the repository has an address.
 """
 
@@ -133,6 +133,16 @@ def chapter_line(app, page, template, context, doctree):
     context["body"] = TITLE_END.sub(lambda match: match[0] + line, context["body"], count=1)
 
 
+def drop_thebe(app, page, template, context, doctree):
+    """Leave out the scripts of sphinx-thebe: they need a network, and explorers here need no kernel."""
+    kept = []
+    for script in context.get("script_files", []):
+        text = f"{getattr(script, 'filename', script)} {getattr(script, 'attributes', {}).get('body', '')}"
+        if "thebe" not in text.lower():
+            kept.append(script)
+    context["script_files"] = kept
+
+
 def copy_mathjax(app, failure):
     if failure is not None or app.builder.format != "html":
         return
@@ -153,6 +163,10 @@ def setup(app):
     app.connect("env-get-outdated", outdated)
     app.connect("html-page-context", split_explorers)
     app.connect("html-page-context", chapter_line)
+    app.connect("html-page-context", drop_thebe, priority=950)
     app.connect("build-finished", copy_mathjax)
     render.NbElementRenderer.render_image = render_image
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    # A change of this file, the style sheet or the scripts makes every page again.
+    shared = [Path(__file__), *sorted((ROOT / "book" / "_static").iterdir())]
+    state = int(hashlib.sha256(b"".join(path.read_bytes() for path in shared)).hexdigest()[:8], 16)
+    return {"version": "1", "env_version": state, "parallel_read_safe": True, "parallel_write_safe": True}

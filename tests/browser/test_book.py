@@ -32,7 +32,7 @@ def test_page_is_whole_and_quiet(open_page, name):
     assert page.errors == []
     assert page.outside == [], "a request left the machine"
     assert page.evaluate("document.documentElement.lang") == "en"
-    assert page.locator("h1").count() == 1
+    assert page.locator(".bd-article h1").count() == 1
     nameless = "img:not([alt]), .bd-article img[alt='']"
     assert page.locator(nameless).count() == 0, "an image without alternative text"
 
