@@ -1,0 +1,241 @@
+"""The bounds of VC theory, in the log domain, each solved for every one of its arguments.
+
+Every tail bound here has the form ``P(Z > eps) <= exp(a + b ln(n + 1) - c n (eps - s/n)^2)``. A `TailBound` holds the
+four numbers and answers: how likely is a deviation of eps, how large a deviation has probability delta, how large a
+sample makes it so. Everything is vectorised and nothing overflows: 8 (n+1)^V does at V of about 80.
+Source: Lember 2012, Sec. 2.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from learnable.validation import check_scalar
+
+__all__ = [
+    "TailBound",
+    "dkw",
+    "erm_mean",
+    "erm_tail",
+    "finite_class",
+    "hoeffding",
+    "pac_radius",
+    "sample_complexity",
+    "tail_to_mean",
+    "vapnik_tail",
+    "vc_mean",
+    "vc_tail",
+    "zero_error_tail",
+]
+
+
+@dataclass(frozen=True)
+class TailBound:
+    """``P(Z > eps) <= exp(log_factor + degree ln(samples n + 1) - rate n (eps - shift/n)^power)``.
+
+    Use the functions of this module to get one; the fields may be arrays.
+
+    Examples
+    --------
+    >>> bound = hoeffding()
+    >>> round(float(bound.tail(0.1, 100)), 4), int(bound.n(0.05, 0.05))
+    (0.2707, 738)
+    """
+
+    log_factor: float
+    degree: float
+    rate: float
+    shift: float = 0.0
+    samples: float = 1.0
+    power: float = 2.0
+
+    def log_tail(self, eps, n):
+        """Natural logarithm of the bound; may be positive, where the bound says nothing."""
+        eps, n = _positive(eps, "eps"), _positive(n, "n")
+        reach = np.maximum(eps - self.shift / n, 0.0)
+        return self._log_growth(n) - self.rate * n * reach**self.power
+
+    def tail(self, eps, n):
+        """The bound itself, cut off at 1."""
+        return np.exp(np.minimum(self.log_tail(eps, n), 0.0))
+
+    def eps(self, delta, n):
+        """The deviation that is exceeded with probability at most delta."""
+        delta, n = _probability(delta, "delta"), _positive(n, "n")
+        excess = np.maximum(self._log_growth(n) - np.log(delta), 0.0)
+        return (excess / (self.rate * n)) ** (1.0 / self.power) + self.shift / n
+
+    def n(self, eps, delta):
+        """The smallest sample size from which on a deviation of eps has probability at most delta."""
+        eps, delta = _positive(eps, "eps"), _probability(delta, "delta")
+        if np.any(np.asarray(self.shift) > 0):
+            return self._n_by_bisection(eps, delta)
+        slope = self.rate * eps**self.power
+        level = self.log_factor - np.log(delta)
+        degree = np.asarray(self.degree, float)
+        # The left-hand side is convex in n, so Newton's method from the right falls onto the largest root.
+        n = (
+            2.0
+            * (np.maximum(level, 0.0) + degree * (1.0 + np.log1p(2.0 * self.samples * (degree + 1.0) / slope)))
+            / slope
+            + 1.0
+        )
+        for _ in range(60):
+            value = slope * n - degree * np.log1p(self.samples * n) - level
+            step = value / (slope - degree * self.samples / (1.0 + self.samples * n))
+            new = np.maximum(n - step, 0.0)
+            if np.all(np.abs(new - n) <= 1e-12 * (1.0 + n)):
+                n = new
+                break
+            n = new
+        whole = np.maximum(np.ceil(n - 1e-9 * n), 1.0)
+        short = slope * whole - degree * np.log1p(self.samples * whole) < level - 1e-12 * np.abs(level)
+        return whole + short
+
+    def _n_by_bisection(self, eps, delta):
+        eps, delta = np.broadcast_arrays(eps, delta)
+        log_delta = np.log(delta)
+        low, high = np.broadcast_to(self.shift / eps, eps.shape).copy(), 4.0 / eps
+        while np.any(open_ := self.log_tail(eps, high) > log_delta):
+            high = np.where(open_, 2.0 * high, high)
+        high = 2.0 * high  # beyond the hump of the growth term
+        for _ in range(200):
+            middle = 0.5 * (low + high)
+            holds = self.log_tail(eps, np.maximum(middle, 1e-12)) <= log_delta
+            low, high = np.where(holds, low, middle), np.where(holds, middle, high)
+        return np.ceil(high - 1e-9 * high)
+
+    def _log_growth(self, n):
+        return self.log_factor + self.degree * np.log1p(self.samples * n)
+
+
+def hoeffding():
+    """One fixed set: 2 exp(−2nε²), (2.7.1)."""
+    return TailBound(np.log(2.0), 0.0, 2.0)
+
+
+def dkw():
+    """Half-lines: 2 exp(−2nε²) with Massart's sharp constant, the yardstick for the bounds below."""
+    return TailBound(np.log(2.0), 0.0, 2.0)
+
+
+def finite_class(size):
+    """A class of ``size`` sets: 2|A| exp(−2nε²), (2.7.2)."""
+    size = _positive(size, "size")
+    return TailBound(np.log(2.0) + np.log(size), 0.0, 2.0)
+
+
+def vc_tail(V=None, log_shatter=None, exponent=32.0):
+    """VC inequality: 8 S(n) exp(−nε²/32), (2.7.3), with S(n) ≤ (n+1)^V, (2.7.7).
+
+    Parameters
+    ----------
+    V : int or array
+        VC dimension.
+    log_shatter : float or array, instead of V
+        ln S(n), for one n: then solving for n keeps this value.
+    exponent : float
+        32 here, 8 in the original paper.
+    """
+    exponent = _positive(exponent, "exponent")
+    if (V is None) == (log_shatter is None):
+        raise ValueError("give V or log_shatter, not both")
+    if V is None:
+        return TailBound(np.log(8.0) + np.asarray(log_shatter, float), 0.0, 1.0 / exponent)
+    return TailBound(np.log(8.0), _dimension(V), 1.0 / exponent)
+
+
+def vapnik_tail(V):
+    """Vapnik's variant: 4 S(2n) exp(−n(ε − 1/n)²), (2.7.17), with S(2n) ≤ (2n+1)^V; for ε > 1/n."""
+    return TailBound(np.log(4.0), _dimension(V), 1.0, shift=1.0, samples=2.0)
+
+
+def erm_tail(V, exponent=32.0):
+    """Excess risk of the empirical risk minimiser: 8 (n+1)^V exp(−nε²/128), (2.7.14): `vc_tail` at ε/2."""
+    return TailBound(np.log(8.0), _dimension(V), 1.0 / (4.0 * _positive(exponent, "exponent")))
+
+
+def zero_error_tail(V):
+    """Where some classifier of the class never errs: 2 S(2n) 2^(−nε/2), with S(2n) ≤ (2n+1)^V. Linear in ε."""
+    return TailBound(np.log(2.0), _dimension(V), 0.5 * np.log(2.0), samples=2.0, power=1.0)
+
+
+def vc_mean(n, V=None, log_shatter=None):
+    """Mean of the uniform deviation: 2√((ln S(n) + ln 2)/n), (2.7.4); with V, ln S(n) ≤ V ln(n+1), (2.7.8).
+
+    >>> round(float(vc_mean(100, log_shatter=np.log(101))), 3)
+    0.461
+    """
+    n = _positive(n, "n")
+    if (V is None) == (log_shatter is None):
+        raise ValueError("give V or log_shatter, not both")
+    growth = _dimension(V) * np.log1p(n) if log_shatter is None else np.asarray(log_shatter, float)
+    return 2.0 * np.sqrt((growth + np.log(2.0)) / n)
+
+
+def erm_mean(n, V):
+    """Mean excess risk of the empirical risk minimiser: 4√((V ln(n+1) + ln 2)/n), (2.7.13)."""
+    return 2.0 * vc_mean(n, V=V)
+
+
+def pac_radius(n, V, delta):
+    """With probability 1 − δ, R(g) ≤ R_n(g) + this, for every g of the class: (2.7.15).
+
+    >>> round(float(pac_radius(10_000, 3, 0.05)), 4)
+    0.3235
+    """
+    return vc_tail(V).eps(delta, n)
+
+
+def sample_complexity(eps, delta, V, kind="erm", exponent=32.0):
+    """Sample size from which on the bound for a deviation of eps is at most delta.
+
+    Parameters
+    ----------
+    kind : {"erm", "uniform"}
+        ``erm``: excess risk of the minimiser, (2.7.14); ``uniform``: gap between risk and training error, (2.7.15).
+
+    >>> int(sample_complexity(0.05, 0.05, 1))
+    965401
+    """
+    if kind not in ("erm", "uniform"):
+        raise ValueError(f"kind must be 'erm' or 'uniform', got {kind!r}")
+    bound = erm_tail(V, exponent) if kind == "erm" else vc_tail(V, exponent=exponent)
+    return bound.n(eps, delta)
+
+
+def tail_to_mean(C, A):
+    """If P(Z > ε) ≤ C exp(−Aε²) for all ε > 0, then EZ ≤ √((ln C + 1)/A): Proposition 2.7.1, for C ≥ 1.
+
+    >>> float(tail_to_mean(np.e, 2.0))
+    1.0
+    """
+    C, A = np.asarray(C, float), _positive(A, "A")
+    if np.isnan(C).any() or (C < 1).any():
+        raise ValueError("C must be at least 1: a probability bound below 1 at eps = 0 is no bound for Z >= 0")
+    return np.sqrt((np.log(C) + 1.0) / A)
+
+
+def _positive(value, name):
+    value = np.asarray(value, float)
+    if np.isnan(value).any() or (value <= 0).any() or np.isinf(value).any():
+        raise ValueError(f"{name} must be positive and finite")
+    return value
+
+
+def _probability(value, name):
+    value = np.asarray(value, float)
+    if np.isnan(value).any() or (value <= 0).any() or (value > 1).any():
+        raise ValueError(f"{name} must lie in (0, 1]")
+    return value
+
+
+def _dimension(V):
+    if np.ndim(V) == 0:
+        return float(check_scalar(V, "V", low=0))
+    V = np.asarray(V, float)
+    if np.isnan(V).any() or (V < 0).any() or np.isinf(V).any():
+        raise ValueError("V must be finite and not negative")
+    return V
