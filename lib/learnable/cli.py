@@ -1,0 +1,369 @@
+"""The ``learnable`` command: start an exercise, see progress, release to a class, grade it.
+
+Nothing heavy is imported before it is needed, so that ``learnable --help`` answers at once and says what to install when
+an optional package is missing.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+__all__ = ["main"]
+
+
+def main(arguments=None):
+    """Run the command line; return the exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.action is None:
+        parser.print_help()
+        return 0
+    try:
+        return options.action(options) or 0
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("learnable"):
+            raise
+        from learnable.exercises import need_extra
+
+        return _fail(error if "learnable[exercises]" in str(error) else need_extra(error))
+    except (OSError, ValueError, LookupError) as error:
+        return _fail(error)
+    except RuntimeError as error:
+        if type(error).__name__ != "SandboxError":
+            raise
+        return _fail(error)
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing that was finished is lost; run the same command again to go on.", file=sys.stderr)
+        return 130
+
+
+def _parser():
+    from learnable import __version__
+
+    parser = argparse.ArgumentParser(prog="learnable", description="Exercises of Learnable: learn, teach, grade.")
+    parser.set_defaults(action=None)
+    parser.add_argument("--version", action="version", version=f"learnable {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    command = commands.add_parser("start", help="copy an exercise and its lecture to work/, never overwriting")
+    command.add_argument("slug", nargs="+", metavar="SLUG", help="bayes_decision_theory or foundations/bayes_…")
+    command.add_argument("--to", metavar="DIR", help="where to (default: work/ in the book)")
+    command.set_defaults(action=_start)
+
+    command = commands.add_parser("progress", help="show which questions you have solved")
+    command.set_defaults(action=_progress)
+
+    command = commands.add_parser("list", help="list the exercises")
+    command.set_defaults(action=_list)
+
+    command = commands.add_parser("release", help="make a bundle for students, without solutions or hidden tests")
+    command.add_argument("--chapters", nargs="+", required=True, metavar="SLUG")
+    command.add_argument("--to", required=True, metavar="DIR", help="a new directory; the key is written beside it")
+    command.add_argument("--seed", type=int, help="draws the hidden cases (default: a fresh random one)")
+    command.add_argument("--otter", action="store_true", help="also make zips for otter's containers and Gradescope")
+    command.add_argument("--package", metavar="SPEC", help="how students install learnable (a line for pip)")
+    command.set_defaults(action=_release)
+
+    command = commands.add_parser("grade", help="grade notebooks: a folder of submissions, or your own")
+    command.add_argument("paths", nargs="+", metavar="PATH", help="folders of submissions, or notebooks")
+    command.add_argument("--out", metavar="CSV", help="write the grades there, and feedback and a summary beside it")
+    command.add_argument("--key", metavar="FILE", help="the key that `learnable release` wrote")
+    command.add_argument(
+        "--chapters", nargs="+", metavar="SLUG", help="what to grade (default: as the key says, or all)"
+    )
+    command.add_argument("--seed", type=int, help="the seed of the hidden cases, if there is no key")
+    command.add_argument(
+        "--jobs", type=int, default=_cores(), help="submissions at the same time (default: %(default)s)"
+    )
+    command.add_argument("--call-seconds", type=float, metavar="S", help="limit for one call of a function")
+    command.add_argument("--total-seconds", type=float, metavar="S", help="limit for one submission")
+    command.add_argument("--memory", type=_bytes, metavar="SIZE", help="memory limit, such as 2G")
+    command.add_argument("--roster", metavar="CSV", help="the gradebook of your platform; its columns are kept")
+    command.add_argument("--roster-id", metavar="COLUMN", help="the column of the roster that names students")
+    command.add_argument("--again", nargs="+", metavar="STUDENT", default=(), help="grade these once more")
+    command.add_argument("--reveal", action="store_true", help="show inputs of hidden cases in the feedback")
+    command.add_argument("--confine", choices=("namespaces", "landlock", "guard"), help="how (default: the strongest)")
+    command.set_defaults(action=_grade)
+
+    command = commands.add_parser("solutions", help="write the worked solutions, for after the deadline")
+    command.add_argument("--chapters", nargs="+", required=True, metavar="SLUG")
+    command.add_argument("--to", required=True, metavar="DIR")
+    command.set_defaults(action=_solutions)
+
+    command = commands.add_parser("sandbox", help="say how submissions would be confined on this machine")
+    command.set_defaults(action=_sandbox)
+    return parser
+
+
+def _cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _bytes(text):
+    units = {"K": 10, "M": 20, "G": 30}
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in units else (text, "")
+    try:
+        return int(float(number) * (1 << units.get(unit, 0)))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as 512M or 2G") from None
+
+
+def _fail(error):
+    print(f"learnable: {error}", file=sys.stderr)
+    return 2
+
+
+def _shelf():
+    from learnable.exercises.workspace import find_shelf
+
+    shelf = find_shelf()
+    if shelf is None:
+        raise LookupError(
+            "the book is not here. Run this inside a checkout of Learnable, or set LEARNABLE_BOOK to one. "
+            "(In a bundle from an instructor, open its notebooks directly.)"
+        )
+    return shelf
+
+
+def _start(options):
+    from learnable.exercises.workspace import start
+
+    shelf = _shelf()
+    target = Path(options.to) if options.to else shelf.root / "work"
+    for chapter in [shelf.resolve(slug) for slug in options.slug]:
+        for path, new in start(shelf, chapter, target):
+            print(f"{'copied to' if new else 'kept, it is yours already:'} {_short(path)}")
+    print("Open it with: jupyter lab " + _short(target))
+
+
+def _progress(options):
+    from learnable.exercises.progress import Progress, render
+    from learnable.exercises.workspace import find_shelf
+
+    progress = Progress()
+    standing = progress.standing()
+    shelf = find_shelf()
+    for chapter in shelf.chapters() if shelf else ():
+        if chapter not in standing:
+            standing[chapter] = [(name, "", None, 0) for name in _questions(shelf.exercise(chapter))]
+    standing = {chapter: rows for chapter, rows in sorted(standing.items()) if rows}
+    if not standing:
+        print("Nothing yet. `learnable list` shows the exercises, `learnable start SLUG` opens one.")
+        return
+    print(render(standing, ascii_only=not _can_print("✓█")))
+    total = sum(map(len, standing.values()))
+    solved = sum(best == 1.0 for rows in standing.values() for _, _, best, _ in rows)
+    print(f"{solved} of {total} questions solved ({progress.path})")
+
+
+def _list(options):
+    import json
+
+    shelf = _shelf()
+    for chapter in shelf.chapters():
+        about = json.loads(shelf.exercise(chapter).read_text(encoding="utf-8"))["metadata"]["learnable"]
+        points = sum(q["points"] for q in about["questions"].values())
+        print(f"{chapter}: {about['title']} ({len(about['questions'])} questions, {points:g} points)")
+
+
+def _questions(path):
+    import json
+
+    return json.loads(path.read_text(encoding="utf-8"))["metadata"]["learnable"]["questions"]
+
+
+def _release(options):
+    from learnable.exercises.release import release
+
+    shelf = _shelf()
+    chapters = [shelf.resolve(c, shelf.masters()) for c in options.chapters]
+    made = release(
+        [shelf.master(c) for c in chapters],
+        options.to,
+        seed=options.seed,
+        otter=options.otter,
+        package=options.package,
+        lectures=[shelf.lecture(c) for c in chapters if shelf.lecture(c).exists()],
+    )
+    for assignment in made["assignments"]:
+        print(f"{assignment.chapter}: {len(assignment.questions)} questions, {assignment.points:g} points")
+    print(f"bundle for students: {_short(made['bundle'])}")
+    print(f"key, for you alone:  {_short(made['key'])}  (seed {made['seed']}; grading needs it)")
+    for path in made["zips"]:
+        print(f"autograder, for you alone: {_short(path)}")
+
+
+def _solutions(options):
+    from learnable.exercises.release import write_solutions
+
+    shelf = _shelf()
+    chapters = [shelf.resolve(c, shelf.masters()) for c in options.chapters]
+    for path in write_solutions([shelf.master(c) for c in chapters], options.to):
+        print(f"written: {_short(path)}")
+
+
+def _sandbox(options):
+    from learnable.exercises.session import best_mode
+
+    for number, (_, words) in enumerate(best_mode()):
+        print(f"{'used here: ' if number == 0 else 'also works:'} {words}")
+
+
+def _grade(options):
+    from learnable.exercises import classroom
+    from learnable.exercises.checking import PUBLIC_SEED
+    from learnable.exercises.masters import Assignment
+    from learnable.exercises.release import read_key
+
+    shelf = _shelf()
+    key = read_key(options.key) if options.key else None
+    if key and options.seed is not None and options.seed != key["seed"]:
+        raise ValueError("--seed and --key disagree; give one of them")
+    seed = key["seed"] if key else PUBLIC_SEED if options.seed is None else options.seed
+    names = options.chapters or (list(key["chapters"]) if key else shelf.masters())
+    chapters = [shelf.resolve(c, shelf.masters()) for c in names]
+    assignments = {c: Assignment.load(shelf.master(c)) for c in chapters}
+    notes = _key_notes(key, assignments, options)
+    changes = {"call_seconds": options.call_seconds, "total_seconds": options.total_seconds, "memory": options.memory}
+    changes = {name: value for name, value in changes.items() if value is not None}
+
+    out = Path(options.out).resolve() if options.out else None
+    places = _Places(out) if out else None
+    submissions = classroom.collect(options.paths, chapters, skip=places.all() if places else ())
+    if not options.chapters and not key:
+        used = {s.chapter for s in submissions if s.chapter}
+        assignments = {c: a for c, a in assignments.items() if c in used} or assignments
+    secret = [shelf.root / "exercises", *map(Path, options.paths), *(places.all() if places else ())]
+    masked = [str(p.resolve()) for p in secret]
+    masked += [str(p) for p in _sealed_files(assignments)]
+
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as scratch:
+        database = places.store if places else Path(scratch) / "grades.sqlite"
+        with classroom.Store(database) as store, classroom.lock(database.with_suffix(".lock")):
+            for submitted in submissions:
+                if submitted.student in options.again:
+                    store.forget(submitted.key)
+            start = time.monotonic()
+            book = classroom.grade_all(
+                submissions,
+                assignments,
+                seed,
+                store,
+                jobs=max(1, options.jobs),
+                changes=changes,
+                masked=masked,
+                mode=options.confine,
+                quiet=not sys.stderr.isatty() and not os.environ.get("LEARNABLE_BAR"),
+            )
+            elapsed = time.monotonic() - start
+        database.with_suffix(".lock").unlink(missing_ok=True)
+    notes += _run_notes(book, elapsed)
+    if places:
+        _write(book, places, options, seed, notes)
+    else:
+        _print_table(book)
+    for note in notes:
+        print(note)
+    for submitted, why in book.failed:
+        print(f"learnable: {submitted.student} was NOT graded: {why}", file=sys.stderr)
+    return 3 if book.failed else 0
+
+
+class _Places:
+    """The files of a gradebook: all beside the table, named after it."""
+
+    def __init__(self, out):
+        if out.suffix.lower() != ".csv":
+            raise ValueError(f"--out names a CSV file, got {out.name}")
+        self.csv = out
+        self.json = out.with_suffix(".json")
+        self.store = out.with_suffix(".sqlite")
+        self.folder = out.with_name(f"{out.stem}_feedback")
+
+    def all(self):
+        return [self.csv, self.json, self.store, self.store.with_suffix(".lock"), self.folder]
+
+
+def _write(book, places, options, seed, notes):
+    from learnable.exercises import classroom, report
+
+    rows = classroom.table(book, options.roster, options.roster_id)
+    classroom.write_atomically(places.csv, classroom.csv_text(rows))
+    classroom.write_atomically(places.json, classroom.json_text(book, seed))
+    students = book.students()
+    for student, name in report.feedback_names(students).items():
+        page = report.feedback_page(student, students[student], options.reveal)
+        classroom.write_atomically(places.folder / "feedback" / name, page)
+    classroom.write_atomically(places.folder / "summary.html", report.summary_page(book, notes))
+    print(f"grades:   {_short(places.csv)} (and {places.json.name})")
+    print(f"feedback: {_short(places.folder / 'feedback')}/, one page a student")
+    print(f"summary:  {_short(places.folder / 'summary.html')}")
+    found = report.hardest(book)
+    if found:
+        share, chapter, question = found[0]
+        print(f"hardest question: {question} of {chapter}, {100 * share:.0f} % of its points on average")
+
+
+def _print_table(book):
+    for submitted, result in book.rows:
+        print(f"{submitted.student}: {result['score']:g} of {result['possible']:g}  ({result['chapter']})")
+        for name, question in result["questions"].items():
+            print(f"  {name}  {question['score']:g} of {question['possible']:g}")
+            for case in question["cases"]:
+                if not case["passed"]:
+                    print(f"      {case['title']}: {case['problem']}")
+        for remark in [*submitted.remarks, *result["remarks"]]:
+            print(f"  note: {remark}")
+
+
+def _key_notes(key, assignments, options):
+    if key is None and options.seed is None:
+        return ["hidden cases: the public ones (seed 0); --key or --seed draws others"]
+    changed = [c for c, a in assignments.items() if key and key["chapters"].get(c, {}).get("digest") != a.digest]
+    return [f"note: the master or the libraries of {c} changed since the release" for c in changed]
+
+
+def _run_notes(book, elapsed):
+    notes = [f"{book.graded} graded in {elapsed:.1f} s, {book.known} known from before"]
+    if book.graded:
+        notes[0] = (
+            f"{book.graded} graded in {elapsed:.1f} s ({elapsed / book.graded:.2f} s each), "
+            f"{book.known} known from before"
+        )
+        notes.append(f"confined by {book.confinement}")
+    return notes
+
+
+def _sealed_files(assignments):
+    package = Path(__file__).resolve().parent
+    for assignment in assignments.values():
+        for module in assignment.sealed:
+            stem = package.parent.joinpath(*module.split("."))
+            for path in stem.parent.glob(f"{stem.name}*"):
+                if path.name != "__pycache__":
+                    yield path
+
+
+def _short(path):
+    """Print a path relative to here when it is below."""
+    path = Path(path).resolve()
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _can_print(text):
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

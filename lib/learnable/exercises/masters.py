@@ -1,0 +1,357 @@
+"""Master notebooks: from one file, the student's notebook, the tests and the worked solution.
+
+otter-grader does the work: a master is a notebook in the format of ``otter assign`` with exception-based tests. What
+this module adds is metadata: the question cells carry a ``title``, a ``difficulty``, the ``section`` of the lecture to
+read again and ``hints``, which go into the student's notebook beside otter's tests.
+"""
+
+import ast
+import contextlib
+import hashlib
+import importlib.metadata
+import io
+import json
+import logging
+import re
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+import otter.assign
+import yaml
+from otter.test_files.exception_test import ExceptionTestFile
+
+__all__ = ["DIFFICULTIES", "Assignment", "Question", "write_student"]
+
+DIFFICULTIES = ("easy", "medium", "hard")
+_PACKAGES = ("numpy", "scipy", "otter-grader")
+GRADER_VERSION = 1
+_BLOCK_MARKER = re.compile(r"^\s*# (BEGIN|END) SOLUTION( NO PROMPT)?\s*$")
+_LINE_MARKER = re.compile(r"\s*# ?SOLUTION( NO PROMPT)?\s*$")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of an exercise."""
+
+    name: str
+    title: str
+    difficulty: str
+    section: str
+    points: float
+    hints: tuple = ()
+
+    def as_dict(self):
+        """Return what goes into the metadata of the student's notebook."""
+        return {
+            "title": self.title,
+            "difficulty": self.difficulty,
+            "section": self.section,
+            "points": self.points,
+            "hints": list(self.hints),
+        }
+
+
+@dataclass
+class Assignment:
+    """A chapter's exercise, read from its master notebook.
+
+    Parameters
+    ----------
+    path : Path
+        ``…/solutions/<part>/<slug>.ipynb``
+
+    Attributes
+    ----------
+    chapter : str
+        ``part/slug``.
+    questions : dict of str to Question
+        In the order of the notebook.
+    """
+
+    path: Path
+    master: dict = field(repr=False)
+    student: dict = field(repr=False)
+    solved: dict = field(repr=False)
+    tests: dict = field(repr=False)
+    questions: dict = field(repr=False)
+    title: str = ""
+    files: dict = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def load(cls, path):
+        """Run ``otter assign`` on a master and collect what it makes.
+
+        Raises
+        ------
+        ValueError
+            When the master lacks something that every exercise here must have.
+        """
+        path = Path(path).resolve()
+        master = nbformat.read(path, as_version=4)
+        with tempfile.TemporaryDirectory() as folder:
+            _assign(path, folder)
+            made = Path(folder)
+            student = nbformat.read(made / "student" / path.name, as_version=4)
+            solved = nbformat.read(made / "autograder" / path.name, as_version=4)
+            files = {
+                f.name: f.read_bytes() for f in (made / "student").iterdir() if f.is_file() and f.suffix != ".ipynb"
+            }
+        tests = dict(solved.metadata["otter"]["tests"])
+        questions = _questions(master, tests, path)
+        title = _title(master, path)
+        self = cls(path, master, student, solved, tests, questions, title, files)
+        self._finish_student()
+        return self
+
+    @property
+    def slug(self):
+        """The last part of the chapter's name."""
+        return self.path.stem
+
+    @property
+    def chapter(self):
+        """``part/slug``."""
+        return f"{self.path.parent.name}/{self.path.stem}"
+
+    @property
+    def points(self):
+        """All points there are to earn."""
+        return sum(q.points for q in self.questions.values())
+
+    @property
+    def settings(self):
+        """What the master's metadata says under ``learnable``."""
+        return dict(self.master.metadata.get("learnable", {}))
+
+    @property
+    def sealed(self):
+        """Modules that a submission may not import: those that implement the chapter."""
+        return [f"learnable.{self.path.parent.name}.{self.path.stem}", *self.settings.get("sealed", ())]
+
+    @property
+    def modules(self):
+        """Modules that the student's notebook imports, to be imported once before grading."""
+        found = ["numpy", "learnable.exercises.checking"]
+        for cell in self.student.cells:
+            if cell.cell_type == "code":
+                with contextlib.suppress(SyntaxError):
+                    for node in ast.walk(ast.parse(cell.source)):
+                        if isinstance(node, ast.Import):
+                            found += [alias.name for alias in node.names]
+                        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        return list(dict.fromkeys(m for m in found if not m.startswith("learnable.exercises.N")))
+
+    @cached_property
+    def digest(self):
+        """Identify everything that decides a grade: the master, the grader and the numerical libraries."""
+        state = [
+            GRADER_VERSION,
+            sys.version_info[:2],
+            [importlib.metadata.version(p) for p in _PACKAGES],
+            [[c.cell_type, c.source] for c in self.master.cells],
+            self.settings,
+            sorted((name, hashlib.sha256(data).hexdigest()) for name, data in self.files.items()),
+        ]
+        return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+
+    def test_file(self, question):
+        """Return otter's test file of a question, public and hidden cases, ready to run."""
+        file = ExceptionTestFile.from_metadata(self.tests[question], str(self.path))
+        for case in file.test_cases:
+            case.name = (case.body.test_func.__doc__ or case.body.test_func.__name__).strip().split("\n")[0]
+        return file
+
+    def student_text(self):
+        """Return the student's notebook as it is written to disk."""
+        return nbformat.writes(self.student) + "\n"
+
+    def solution_notebook(self):
+        """Return the worked solution: answers and explanations in, hidden tests out."""
+        notebook = _copy(self.solved)
+        notebook.metadata = self.student.metadata
+        for number, cell in enumerate(notebook.cells):
+            cell["id"] = f"solution-{number:03d}"
+            cell.metadata.pop("tags", None)
+            if cell.cell_type == "code":
+                cell.source = _without_markers(cell.source)
+                cell.outputs, cell.execution_count = [], None
+        return notebook
+
+    def cells_of_solution(self):
+        """Return the code cells of the worked solution, as a submission would hold them."""
+        return [c.source for c in self.solution_notebook().cells if c.cell_type == "code"]
+
+    def otter_master(self, seed):
+        """Return a copy of the master in which the hidden cases are fixed to ``seed``, for otter's own graders."""
+        copy = _copy(self.master)
+        for cell in copy.cells:
+            if cell.cell_type == "code" and "hidden_rng(" in cell.source:
+                cell.source = _fix_seed(cell.source, seed)
+        return copy
+
+    def _finish_student(self):
+        notebook = self.student
+        for cell in notebook.cells:
+            for key in ("editable", "deletable"):
+                if key in cell.metadata and cell.cell_type == "code" and not cell.source.startswith("grader."):
+                    del cell.metadata[key]
+        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+        otter_part = notebook.metadata["otter"]
+        notebook.metadata.clear()
+        notebook.metadata.update(
+            kernelspec=kernel,
+            language_info={"name": "python"},
+            learnable={
+                "chapter": self.chapter,
+                "title": self.title,
+                "questions": {name: q.as_dict() for name, q in self.questions.items()},
+            },
+            otter=otter_part,
+        )
+        # otter gives the cells it adds random identifiers; the position serves as well and stays the same.
+        for number, cell in enumerate(notebook.cells):
+            cell["id"] = f"{self.slug[:40].replace('_', '-')}-{number:03d}"
+
+
+def write_student(master, target):
+    """Write the student's notebook of ``master`` to ``target`` (a path) and return the assignment."""
+    assignment = Assignment.load(master)
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(assignment.student_text(), encoding="utf-8")
+    return assignment
+
+
+def autograder_zip(assignment, seed, target, requirements):
+    """Have otter make the zip that its containers and Gradescope take.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    seed : int
+        Written into the hidden tests, which run without this grader there.
+    target : Path
+    requirements : sequence of str
+        What the container has to install besides otter.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        master = Path(folder) / assignment.path.name
+        copy = assignment.otter_master(seed)
+        for cell in copy.cells:
+            if cell.cell_type == "raw" and cell.source.startswith("# ASSIGNMENT CONFIG"):
+                config = yaml.safe_load(cell.source)
+                config["requirements"] = list(requirements)
+                config["generate"] = True
+                cell.source = "# ASSIGNMENT CONFIG\n" + yaml.safe_dump(config)
+        nbformat.write(copy, master)
+        for name, data in assignment.files.items():
+            (Path(folder) / name).write_bytes(data)
+        _assign(master, Path(folder) / "made")
+        (made,) = (Path(folder) / "made" / "autograder").glob("*.zip")
+        target.write_bytes(made.read_bytes())
+
+
+def _assign(master, folder):
+    """Run ``otter assign`` without its chatter on the terminal."""
+    with contextlib.redirect_stdout(io.StringIO()), _quiet("otter"):
+        otter.assign.main(str(master), str(folder), no_pdfs=True, no_run_tests=True)
+
+
+@contextlib.contextmanager
+def _quiet(name):
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _copy(notebook):
+    return nbformat.reads(nbformat.writes(notebook), as_version=4)
+
+
+def _raw_config(cell, heading):
+    if cell.cell_type == "raw" and cell.source.strip().upper().startswith(heading):
+        return yaml.safe_load(cell.source) or {}
+    return None
+
+
+def _questions(master, tests, path):
+    questions = {}
+    for cell in master.cells:
+        config = _raw_config(cell, "# BEGIN QUESTION")
+        if config is None:
+            continue
+        name = config.get("name", "?")
+        missing = [k for k in ("name", "points", "title", "difficulty", "section", "hints") if not config.get(k)]
+        if missing:
+            raise ValueError(f"{path}: question {name} lacks {', '.join(missing)}")
+        if config["difficulty"] not in DIFFICULTIES:
+            raise ValueError(f"{path}: question {name}: difficulty is one of {', '.join(DIFFICULTIES)}")
+        if name not in tests:
+            raise ValueError(f"{path}: question {name} has no tests")
+        questions[name] = Question(
+            name=name,
+            title=config["title"],
+            difficulty=config["difficulty"],
+            section=str(config["section"]),
+            points=config["points"],
+            hints=tuple(config["hints"]),
+        )
+    if not questions:
+        raise ValueError(f"{path}: no questions")
+    return questions
+
+
+def _title(master, path):
+    for cell in master.cells:
+        if cell.cell_type == "markdown":
+            heading = re.match(r"#\s+(.+)", cell.source)
+            if heading:
+                return heading.group(1).strip()
+    raise ValueError(f"{path}: the notebook has no title (a first line '# …')")
+
+
+def _without_markers(source):
+    """Take otter's solution markers out of a cell.
+
+    Examples
+    --------
+    >>> print(_without_markers("x = 1  # SOLUTION\\n# BEGIN SOLUTION\\ny = 2\\n# END SOLUTION"))
+    x = 1
+    y = 2
+    """
+    lines = [line for line in source.split("\n") if not _BLOCK_MARKER.match(line)]
+    return "\n".join(_LINE_MARKER.sub("", line) for line in lines)
+
+
+class _SeedWriter(ast.NodeTransformer):
+    def __init__(self, seed):
+        self.seed = seed
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "hidden_rng":
+            node.keywords = [ast.keyword("seed", ast.Constant(self.seed))]
+        return node
+
+
+def _fix_seed(source, seed):
+    """Write ``seed`` into every call of ``hidden_rng``.
+
+    Examples
+    --------
+    >>> print(_fix_seed("# HIDDEN\\nrng = hidden_rng('tables')", 7))
+    # HIDDEN
+    rng = hidden_rng('tables', seed=7)
+    """
+    first, _, rest = source.partition("\n")
+    head = f"{first}\n" if first.startswith("#") else ""
+    return head + ast.unparse(_SeedWriter(int(seed)).visit(ast.parse(rest if head else source)))

@@ -1,0 +1,278 @@
+"""Feedback for each student and a summary for the class, as HTML files that need nothing else.
+
+Everything that came from a submission is escaped. Hidden cases are reported by title and kind of mistake; their inputs
+and expected values appear only when the instructor asks for that (nobody hands in again).
+"""
+
+import html
+import io
+import re
+from collections import Counter
+from statistics import fmean, median
+
+__all__ = ["feedback_names", "feedback_page", "summary_page"]
+
+_CSS = """
+:root{color-scheme:light dark;--ink:#1d2733;--soft:#5b6876;--line:#d5dbe3;--box:#f6f7f9;--good:#0b7a4b;--bad:#b3401f}
+@media(prefers-color-scheme:dark){:root{--ink:#e6ebf1;--soft:#aeb9c6;--line:#3a4552;--box:#1d232b;
+--good:#6fd3ae;--bad:#ff9d76}
+svg.plot{filter:invert(.9) hue-rotate(180deg)}}
+body{font:16px/1.5 system-ui,"Segoe UI",Roboto,Arial,sans-serif;color:var(--ink);max-width:60rem;margin:2rem auto;
+padding:0 1rem;background:Canvas}
+h1{line-height:1.2}h2{border-bottom:1px solid var(--line);padding-bottom:.2rem;margin-top:2rem}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;
+border-bottom:1px solid var(--line)}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+.bar{background:var(--line);border-radius:4px;height:.7rem;min-width:6rem}
+.bar i{display:block;height:100%;border-radius:4px;background:var(--good)}
+.ok{color:var(--good)}.no{color:var(--bad)}.soft{color:var(--soft)}
+.case{border:1px solid var(--line);border-radius:6px;padding:.5rem .8rem;margin:.4rem 0;background:var(--box)}
+.case td{border:0;padding:.1rem .8rem .1rem 0}code{white-space:pre-wrap;overflow-wrap:anywhere}
+pre{background:var(--box);border:1px solid var(--line);border-radius:6px;padding:.6rem;overflow:auto;max-height:16rem}
+figure{margin:1rem 0}svg{max-width:100%;height:auto}.scroll{overflow-x:auto}
+"""
+
+
+def feedback_names(students):
+    """Return a file name for the page of each student: safe on every system, and no two alike.
+
+    Examples
+    --------
+    >>> feedback_names(["doe jane", "doe_jane", "Doe_Jane"])
+    {'doe jane': 'doe_jane.html', 'doe_jane': 'doe_jane-2.html', 'Doe_Jane': 'Doe_Jane-3.html'}
+    """
+    names, taken = {}, set()
+    for student in students:
+        stem = re.sub(r"[^0-9A-Za-z._@+-]+", "_", student).strip("._")[:100] or "student"
+        name, number = stem, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{stem}-{number}"
+        taken.add(name.casefold())
+        names[student] = f"{name}.html"
+    return names
+
+
+def feedback_page(student, handed_in, reveal=False):
+    """Return the page of one student.
+
+    Parameters
+    ----------
+    student : str
+    handed_in : dict of str to (Submitted, dict)
+        The results by chapter.
+    reveal : bool
+        Whether hidden cases show their inputs and expected values.
+    """
+    score = sum(result["score"] for _, result in handed_in.values())
+    possible = sum(result["possible"] for _, result in handed_in.values())
+    body = [f"<h1>{_e(student)}</h1>", f"<p><b>{score:g}</b> of {possible:g} points</p>", _bar(score / possible)]
+    for submitted, result in handed_in.values():
+        body.append(f"<h2>{_e(result['title'])}</h2>")
+        body.append(f'<p class="soft">{_e(submitted.path.name)}</p>')
+        remarks = [*submitted.remarks, *result["remarks"]]
+        if remarks:
+            items = "".join(f"<li>{_e(r)}</li>" for r in remarks)
+            body.append(f"<p>What the grader noticed:</p><ul>{items}</ul>")
+        for name, question in result["questions"].items():
+            body.append(_question(name, question, reveal))
+        if result["output"].strip():
+            body.append(
+                f"<details><summary>What the notebook printed (shortened)</summary>"
+                f"<pre>{_e(result['output'])}</pre></details>"
+            )
+    return _page(student, body)
+
+
+def _question(name, question, reveal):
+    out = [f"<h3>{_e(name)}: {question['score']:g} of {question['possible']:g}</h3>"]
+    for case in question["cases"]:
+        mark = '<b class="ok">✓</b>' if case["passed"] else '<b class="no">✗</b>'
+        kind = ' <span class="soft">(hidden)</span>' if case["hidden"] else ""
+        points = f'<span class="soft">{case["points"] if case["passed"] else 0:g} of {case["points"]:g}</span>'
+        text = f"{mark} {_e(case['title'])}{kind} {points}"
+        if not case["passed"]:
+            shown = reveal or not case["hidden"]
+            problem = case["problem"] if shown else _without_numbers(case["problem"])
+            text += f"<br><b>{_e(problem)}</b>"
+            if shown and case["parts"]:
+                pairs = case["parts"].items()
+                rows = "".join(f"<tr><td>{_e(k)}</td><td><code>{_e(v)}</code></td></tr>" for k, v in pairs)
+                text += f"<table>{rows}</table>"
+            elif case["parts"].get("Think about"):
+                text += f'<br><span class="soft">Think about: {_e(case["parts"]["Think about"])}</span>'
+        out.append(f'<div class="case">{text}</div>')
+    return "".join(out)
+
+
+def _without_numbers(problem):
+    """Keep what kind of mistake a hidden case found, without its numbers.
+
+    Examples
+    --------
+    >>> _without_numbers("joint is wrong at [4, 0] (10 of 10 entries are off).")
+    'joint is wrong.'
+    >>> _without_numbers("The point 3 has the smallest risk 0.25, and t = 0.25.")
+    'The answer is wrong.'
+    """
+    short = re.sub(r" at \[[^]]*\]| \([^)]*entries are off\)", "", problem)
+    return short if not re.search(r"\d", short) or short.startswith("Your function") else "The answer is wrong."
+
+
+def summary_page(book, notes):
+    """Return the page of the class: distribution of scores, hardest questions, every student.
+
+    Parameters
+    ----------
+    book : Gradebook
+    notes : sequence of str
+        Lines about the run, shown at the end.
+    """
+    students = book.students()
+    totals = {s: sum(r["score"] for _, r in handed_in.values()) for s, handed_in in students.items()}
+    possible = book.possible()
+    shares = [100 * t / possible for t in totals.values()]
+    body = ["<h1>Grades</h1>"]
+    if shares:
+        body.append(
+            f"<p>{len(shares)} students, {possible:g} points. Mean {fmean(shares):.1f} %, "
+            f"median {median(shares):.1f} %, {sum(s == 100 for s in shares)} with full points, "
+            f"{sum(s == 0 for s in shares)} with none.</p>"
+        )
+        body += ["<h2>Scores</h2>", _histogram(shares)]
+    for chapter, assignment in book.assignments.items():
+        results = [r for _, r in book.rows if r["chapter"] == chapter]
+        if results:
+            body += [f"<h2>{_e(assignment.title)}</h2>", _questions(assignment, results), _cases(assignment, results)]
+    statuses = Counter(r["status"] for _, r in book.rows)
+    words = {
+        "ok": "without remarks",
+        "remarks": "with remarks",
+        "trouble": "ended or hung their process",
+        "unreadable": "could not be read",
+    }
+    items = "".join(f"<li>{statuses[s]} {w}</li>" for s, w in words.items() if statuses[s])
+    body += ["<h2>Submissions</h2>", f"<ul>{items}</ul>"]
+    twins = _twins(book)
+    if twins:
+        items = "".join(f"<li>{_e(', '.join(group))}</li>" for group in twins)
+        body.append(f"<p>Files that agree byte by byte:</p><ul>{items}</ul>")
+    body += ["<h2>Students</h2>", _students(book, totals, possible)]
+    if notes:
+        body.append("<h2>This run</h2><ul>" + "".join(f"<li>{_e(n)}</li>" for n in notes) + "</ul>")
+    return _page("Grades", body)
+
+
+def hardest(book):
+    """Return ``(mean share, chapter, question)`` of every question, hardest first."""
+    found = []
+    for chapter, assignment in book.assignments.items():
+        results = [r for _, r in book.rows if r["chapter"] == chapter]
+        for name in assignment.questions:
+            if results:
+                shares = [r["questions"][name]["score"] / r["questions"][name]["possible"] for r in results]
+                found.append((fmean(shares), chapter, name))
+    return sorted(found)
+
+
+def _twins(book):
+    groups = {}
+    for submitted, result in book.rows:
+        if result["score"] > 0:
+            groups.setdefault((submitted.key, result["chapter"]), set()).add(submitted.student)
+    return sorted(sorted(g) for g in groups.values() if len(g) > 1)
+
+
+def _students(book, totals, possible):
+    rows, names = [], feedback_names(book.students())
+    for student, handed_in in sorted(book.students().items()):
+        remarks = [x for submitted, r in handed_in.values() for x in (*submitted.remarks, *r["remarks"])]
+        link = f'<a href="feedback/{_e(names[student])}">{_e(student)}</a>'
+        note = _e("; ".join(remarks[:3]) + (" …" if len(remarks) > 3 else ""))
+        rows.append(
+            f'<tr><td>{link}</td><td class="n">{totals[student]:g}</td>'
+            f'<td class="n">{100 * totals[student] / possible:.0f} %</td><td>{note}</td></tr>'
+        )
+    for submitted, why in book.failed:
+        rows.append(f"<tr><td>{_e(submitted.student)}</td><td></td><td></td><td>not graded: {_e(why)}</td></tr>")
+    head = '<tr><th>Student</th><th class="n">Points</th><th class="n">Share</th><th>Remarks</th></tr>'
+    return f'<div class="scroll"><table>{head}{"".join(rows)}</table></div>'
+
+
+def _questions(assignment, results):
+    """Draw the mean share of each question, hardest at the top."""
+    from matplotlib.figure import Figure
+
+    found = []
+    for name, question in assignment.questions.items():
+        shares = [100 * r["questions"][name]["score"] / r["questions"][name]["possible"] for r in results]
+        found.append((fmean(shares), f"{name}  {question.title}"))
+    found.sort(reverse=True)
+    figure = Figure(figsize=(8, 0.45 * len(found) + 0.9), layout="constrained")
+    axes = figure.subplots()
+    bars = axes.barh([label for _, label in found], [share for share, _ in found], color="#0b7a9b", height=0.6)
+    axes.bar_label(bars, fmt="%.0f %%", padding=4)
+    axes.set(xlim=(0, 112), xlabel="mean share of the points, %", xticks=range(0, 101, 20))
+    axes.spines[["top", "right"]].set_visible(False)
+    words = "; ".join(f"{label.strip()}: {share:.0f} %" for share, label in reversed(found))
+    return f"<p>Hardest at the top.</p>{_svg(figure, f'Mean share of the points by question. {words}')}"
+
+
+def _cases(assignment, results):
+    rows = []
+    for name in assignment.questions:
+        for i, case in enumerate(assignment.test_file(name).test_cases):
+            passed = sum(r["questions"][name]["cases"][i]["passed"] for r in results)
+            share = passed / len(results)
+            kind = "hidden" if case.hidden else "public"
+            rows.append(
+                f'<tr><td>{_e(name)}</td><td>{_e(case.name)}</td><td>{kind}</td><td class="n">{case.points:g}</td>'
+                f'<td class="n">{passed}</td><td>{_bar(share)}</td></tr>'
+            )
+    head = (
+        '<tr><th></th><th>Case</th><th></th><th class="n">Points</th><th class="n">Passed</th>'
+        f"<th>of {len(results)}</th></tr>"
+    )
+    table = f'<div class="scroll"><table>{head}{"".join(rows)}</table></div>'
+    return f"<details><summary>Every case</summary>{table}</details>"
+
+
+def _histogram(shares):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    axes = figure.subplots()
+    counts, _, bars = axes.hist(shares, bins=range(0, 101, 10), color="#0b7a9b", edgecolor="white")
+    axes.bar_label(bars, labels=[f"{int(c)}" if c else "" for c in counts], padding=2)
+    axes.set(xlabel="share of all points, %", ylabel="students", xticks=range(0, 101, 10))
+    axes.margins(y=0.15)
+    axes.spines[["top", "right"]].set_visible(False)
+    words = ", ".join(f"{10 * i} to {10 * i + 10} %: {int(c)}" for i, c in enumerate(counts))
+    return _svg(figure, f"Number of students by share of the points. {words}")
+
+
+def _svg(figure, words):
+    import matplotlib
+
+    out = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "learnable", "svg.fonttype": "none"}):
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+    text = out.getvalue()
+    text = text[text.index("<svg") :].replace("<svg", f'<svg class="plot" role="img" aria-label="{_e(words)}"', 1)
+    return f"<figure>{text}</figure>"
+
+
+def _bar(share):
+    return f'<div class="bar" title="{100 * share:.0f} %"><i style="width:{100 * share:.1f}%"></i></div>'
+
+
+def _page(title, body):
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{_e(title)}</title><style>{_CSS}</style></head><body>{''.join(body)}</body></html>\n"
+    )
+
+
+def _e(text):
+    return html.escape(str(text))

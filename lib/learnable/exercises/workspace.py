@@ -1,0 +1,124 @@
+"""Where the exercises are, and the learner's own copies in ``work/``."""
+
+import difflib
+import os
+import tempfile
+from pathlib import Path
+
+__all__ = ["Shelf", "UnknownChapter", "find_shelf", "start"]
+
+
+class UnknownChapter(LookupError):
+    """A name that no exercise has; the message offers the close ones."""
+
+
+class Shelf:
+    """The exercises of a checkout of the book.
+
+    Parameters
+    ----------
+    root : path
+        The directory that holds ``exercises/`` and ``lectures/``.
+    """
+
+    def __init__(self, root):
+        self.root = Path(root)
+
+    def chapters(self):
+        """Return the chapters that have an exercise, as ``part/slug``, sorted."""
+        return self._names(self.root / "exercises", skip="solutions")
+
+    def masters(self):
+        """Return the chapters that have a master."""
+        return self._names(self.root / "exercises" / "solutions")
+
+    @staticmethod
+    def _names(folder, skip=None):
+        found = folder.glob("*/*.ipynb")
+        return sorted(f"{p.parent.name}/{p.stem}" for p in found if p.parent.name != skip)
+
+    def exercise(self, chapter):
+        """Path of the student's notebook."""
+        return self.root / "exercises" / f"{chapter}.ipynb"
+
+    def master(self, chapter):
+        """Path of the master."""
+        return self.root / "exercises" / "solutions" / f"{chapter}.ipynb"
+
+    def lecture(self, chapter):
+        """Path of the lecture."""
+        return self.root / "lectures" / f"{chapter}.ipynb"
+
+    def resolve(self, name, among=None):
+        """Return the chapter that ``name`` means: ``slug``, ``part/slug`` or a path to its notebook.
+
+        Raises
+        ------
+        UnknownChapter
+        """
+        known = self.chapters() if among is None else among
+        wanted = name.strip().strip("/").removesuffix(".ipynb")
+        for chapter in known:
+            if wanted == chapter or wanted == chapter.partition("/")[2] or wanted.endswith(f"/{chapter}"):
+                return chapter
+        slugs = {chapter.partition("/")[2]: chapter for chapter in known}
+        close = difflib.get_close_matches(wanted.rpartition("/")[2].lower(), slugs, 3, 0.5)
+        if close:
+            raise UnknownChapter(f"there is no exercise {name!r}. Did you mean {' or '.join(close)}?")
+        there = ", ".join(slugs) or "none yet"
+        raise UnknownChapter(f"there is no exercise {name!r}. There are: {there}.")
+
+
+def find_shelf(start=None):
+    """Find the book: upwards from ``start``, else where the package was installed from.
+
+    Returns
+    -------
+    Shelf or None
+    """
+    here = Path(start or os.getcwd()).resolve()
+    candidates = [here, *here.parents, *Path(__file__).resolve().parents]
+    if os.environ.get("LEARNABLE_BOOK"):
+        candidates.insert(0, Path(os.environ["LEARNABLE_BOOK"]))
+    for folder in candidates:
+        if (folder / "exercises").is_dir() and (folder / "pyproject.toml").is_file():
+            return Shelf(folder)
+    return None
+
+
+def start(shelf, chapter, target):
+    """Copy the exercise and the lecture of a chapter to ``target``, never over a file that is there.
+
+    Returns
+    -------
+    list of (Path, bool)
+        Each copy and whether it is new.
+    """
+    part, _, slug = chapter.partition("/")
+    folder = Path(target) / part
+    wanted = [(shelf.exercise(chapter), folder / f"{slug}.ipynb")]
+    if shelf.lecture(chapter).exists():
+        wanted.append((shelf.lecture(chapter), folder / f"{slug}_lecture.ipynb"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return [(copy, _place(source.read_bytes(), copy)) for source, copy in wanted]
+
+
+def _place(data, target):
+    """Write a file that does not exist yet, whole or not at all; return whether it was written."""
+    if target.exists() or target.is_symlink():
+        return False
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, 0o644)
+        try:
+            os.link(temporary, target)  # unlike a rename this fails when somebody was faster
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links
+            with open(target, "xb") as file:
+                file.write(data)
+    finally:
+        os.unlink(temporary)
+    return True

@@ -1,0 +1,162 @@
+"""Hostile and broken submissions: each gets its score and a line, none stops the others, none gains anything."""
+
+import os
+import time
+
+import psutil
+import pytest
+from hostile import FILES, GOOD, HOSTILE
+from support import BAYES, ROOT, assignment, write_notebook
+
+from learnable.exercises.classroom import _newest, collect
+from learnable.exercises.confine import Limits
+from learnable.exercises.grading import Unreadable, grade_cells, grade_file, parse_notebook, read_submission
+from learnable.exercises.session import Nursery
+
+LIMITS = Limits(call_seconds=1.5, cell_seconds=2.0, total_seconds=25.0, memory=1 << 30)
+MASKED = [str(ROOT / "exercises")]
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    with Nursery(assignment(BAYES).modules) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def weaker(nursery):
+    """Nurseries that use less than this kernel offers."""
+    running = {}
+
+    def get(mode, as_user_namespace=False):
+        if mode not in nursery.modes:
+            pytest.skip(f"this kernel has no {mode}")
+        key = mode, as_user_namespace
+        if key not in running:
+            running[key] = Nursery(assignment(BAYES).modules, mode, as_user_namespace)
+        return running[key]
+
+    yield get
+    for one in running.values():
+        one.close()
+
+
+def scores(result):
+    return result["questions"]["q1"]["score"], result["questions"]["q2"]["score"]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda h: h.name)
+def test_hostile_submission(hostile, nursery):
+    start = time.monotonic()
+    result = grade_cells(hostile.cells, assignment(BAYES), nursery, 3, LIMITS, MASKED)
+    assert scores(result) == hostile.scores, result["questions"]["q2"]["cases"]
+    assert result["score"] == sum(hostile.scores), "the deleted questions give nothing"
+    assert time.monotonic() - start < LIMITS.total_seconds + 5
+    told = " | ".join(result["remarks"])
+    told += " | " + " | ".join(c["problem"] for q in result["questions"].values() for c in q["cases"])
+    assert hostile.says in told
+    assert len(result["output"]) <= 4000
+    # The next student is graded as if nothing had happened, and no process was left behind.
+    after = grade_cells(GOOD, assignment(BAYES), nursery, 3, LIMITS, MASKED)
+    assert scores(after) == (5, 5) and after["status"] == "ok", after["remarks"]
+    assert psutil.Process(nursery.process.pid).children(recursive=True) == []
+
+
+@pytest.mark.parametrize("mode", ["landlock", "guard"])
+@pytest.mark.parametrize(
+    "name",
+    ["reads the solutions", "network access", "os._exit in a function", "kills every process it can", "fills the disk"],
+)
+def test_weaker_confinement_holds_against_plain_python(mode, name, weaker):
+    hostile = next(h for h in HOSTILE if h.name == name)
+    limits = Limits(call_seconds=1.5, cell_seconds=5.0, total_seconds=25.0)
+    nursery = weaker(mode)
+    result = grade_cells(hostile.cells, assignment(BAYES), nursery, 3, limits, MASKED)
+    assert scores(result) == hostile.scores
+    assert nursery.alive() and psutil.Process(nursery.process.pid).children(recursive=True) == []
+
+
+@pytest.mark.parametrize("name", ["reads the solutions", "network access", "looks into other processes"])
+def test_user_namespace_as_an_ordinary_user_would_have(name, weaker):
+    hostile = next(h for h in HOSTILE if h.name == name)
+    result = grade_cells(hostile.cells, assignment(BAYES), weaker("namespaces", True), 3, LIMITS, MASKED)
+    assert scores(result) == hostile.scores
+
+
+@pytest.mark.parametrize("as_user_namespace", [False, True])
+def test_read_only_views_stay_read_only(as_user_namespace, weaker):
+    """Neither a write nor a remount reaches the installation that everybody shares."""
+    cell = (
+        "import ctypes, os, numpy\n"
+        "target = numpy.__file__\n"
+        "libc = ctypes.CDLL(None)\n"
+        "for folder in (os.path.dirname(target), '/usr', '/'):\n"
+        "    libc.mount(None, folder.encode(), None, 32 | 4096, None)\n"
+        "    libc.umount2(folder.encode(), 2)\n"
+        "try:\n"
+        "    open(target, 'a').write('# mine')\n"
+        "    print('WRITTEN')\n"
+        "except OSError as error:\n"
+        "    print('refused', error.errno)\n"
+    )
+    nursery = weaker("namespaces", as_user_namespace)
+    result = grade_cells([*GOOD, cell], assignment(BAYES), nursery, 3, LIMITS, MASKED)
+    assert "refused" in result["output"] and "WRITTEN" not in result["output"]
+
+
+def test_environment_is_scrubbed(nursery, monkeypatch):
+    monkeypatch.setenv("SECRET_OF_THE_INSTRUCTOR", "42")
+    with Nursery(["numpy"]) as other:
+        result = grade_cells(["import os\nprint(sorted(os.environ))"], assignment(BAYES), other, 3, LIMITS, MASKED)
+    assert "HOME" in result["output"] and "SECRET" not in result["output"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_file_that_is_no_notebook(name, tmp_path, nursery):
+    data, says = FILES[name]
+    path = tmp_path / name
+    path.write_bytes(data)
+    result = grade_file(path, assignment(BAYES), nursery, 3, LIMITS)
+    assert result["score"] == 0 and result["status"] == "unreadable"
+    assert says in result["remarks"][0]
+    assert set(result["questions"]) == set(assignment(BAYES).questions)
+
+
+def test_large_files_and_bombs_are_refused(tmp_path):
+    import zipfile
+
+    bomb = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("notebook.ipynb", b"0" * (30 << 20))
+    with pytest.raises(Unreadable, match="too large"):
+        read_submission(bomb)
+    large = tmp_path / "large.ipynb"
+    with open(large, "wb") as file:
+        file.truncate(25 << 20)
+    with pytest.raises(Unreadable, match="25 MB"):
+        read_submission(large)
+
+
+def test_link_to_the_solution_is_not_followed(tmp_path):
+    master = ROOT / "exercises" / "solutions" / f"{BAYES}.ipynb"
+    os.symlink(master, tmp_path / "clever.ipynb")
+    (found,) = collect([tmp_path], [BAYES])
+    assert found.unreadable == "not a regular file"
+
+
+def test_zip_as_otter_exports_it(tmp_path, nursery):
+    import zipfile
+
+    path = write_notebook(tmp_path / "x.ipynb", GOOD)
+    with zipfile.ZipFile(tmp_path / "ann.zip", "w") as archive:
+        archive.write(path, "bayes_decision_theory.ipynb")
+        archive.writestr("__zip_filename__", "ann.zip")
+    assert len(parse_notebook(read_submission(tmp_path / "ann.zip")).cells) == len(GOOD)
+
+
+def test_two_files_of_one_student_leave_one(tmp_path):
+    write_notebook(tmp_path / "ann" / "first.ipynb", GOOD)
+    write_notebook(tmp_path / "ann" / "second.ipynb", GOOD[:2])
+    os.utime(tmp_path / "ann" / "first.ipynb", (1, 1))
+    (found,) = _newest(collect([tmp_path], [BAYES]))
+    assert found.path.name == "second.ipynb" and "first.ipynb was handed in as well" in found.remarks[0]
