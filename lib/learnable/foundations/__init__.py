@@ -1,0 +1,1 @@
+"""Foundations: what can be known before, and learned from, a sample."""
