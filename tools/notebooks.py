@@ -22,6 +22,7 @@ from tools.project import ROOT, executable_pages
 IMAGES = ("image/png", "image/jpeg")  # nbval does not compare these two
 FORBIDDEN = ("image/png", "image/jpeg", "image/svg+xml", "application/vnd.jupyter.widget-view+json")
 MAX_HTML = 20_000
+MAX_COLUMNS = 100
 TIMEOUT = 120
 CELL_KEYS = {"tags", "mystnb", "editable", "slideshow"}
 
@@ -82,6 +83,9 @@ def problems(path, root=ROOT):
             found.append(f"{where}, code cell {number}: is empty")
         if len(cell.source.splitlines()) > 15:
             found.append(f"{where}, code cell {number}: longer than 15 lines; move it into the package")
+        wide = max((len(line) for line in cell.source.splitlines()), default=0)
+        if wide > MAX_COLUMNS:
+            found.append(f"{where}, code cell {number}: a line of {wide} columns; the page shows {MAX_COLUMNS}")
         for output in cell.outputs:
             outputs += 1
             if output.output_type == "error":

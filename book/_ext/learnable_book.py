@@ -31,6 +31,7 @@ from tools.project import chapters, executable_pages, settings  # noqa: E402
 
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts", "input/tex/extensions")
 EXPLORER_DATA = re.compile(r'<script type="application/json" class="explorer-data">(.*?)</script>', re.S)
+FIGURE_SIZE = re.compile(r"<img (?=[^>]*size-(\d+)x(\d+))")
 TITLE_END = re.compile(r"</h1>", re.S)
 
 
@@ -79,7 +80,11 @@ def render_image(self, data):
         image["alt"] = options["alt"]
     else:
         self.logger.warning("a figure without alternative text: use learnable.book.show(fig, alt=...)", line=data.line)
-    image["classes"] = [*image.get("classes", []), "figure-image"]
+    # The size goes into attributes later (`reserve_space`): a style would not keep the place of a lazy image.
+    size = f"size-{options.get('width', 0)}x{options.get('height', 0)}"
+    image["classes"] = [*image.get("classes", []), "figure-image", size]
+    for key in ("width", "height"):
+        image.attributes.pop(key, None)
     image["loading"] = "lazy"
     if not options.get("caption"):
         return rendered
@@ -94,6 +99,12 @@ def render_image(self, data):
         figure["names"].append(name)
         self.renderer.document.note_explicit_target(figure, figure)
     return [figure]
+
+
+def reserve_space(app, page, template, context, doctree):
+    """Give code-made figures their width and height, so that the page does not jump when they load."""
+    if context.get("body"):
+        context["body"] = FIGURE_SIZE.sub(r'\g<0> width="\1" height="\2"', context["body"])
 
 
 def split_explorers(app, page, template, context, doctree):
@@ -161,6 +172,7 @@ def copy_mathjax(app, failure):
 def setup(app):
     app.connect("config-inited", set_options, priority=900)
     app.connect("env-get-outdated", outdated)
+    app.connect("html-page-context", reserve_space)
     app.connect("html-page-context", split_explorers)
     app.connect("html-page-context", chapter_line)
     app.connect("html-page-context", drop_thebe, priority=950)

@@ -34,7 +34,7 @@ _RC = {
     "axes.titlesize": 11.5,
     "figure.autolayout": False,
     "figure.constrained_layout.use": True,
-    "figure.dpi": 120,
+    "figure.dpi": 150,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
@@ -90,9 +90,9 @@ def show(fig, *, alt, caption=None, name=None):
         raise ValueError("a figure with a name needs a caption: only numbered figures can be referred to")
     png = io.BytesIO()
     fig.savefig(png, format="png", dpi=fig.dpi, metadata={"Software": None})
-    width = round(fig.get_figwidth() * 100)
+    width, height = (round(side * 100) for side in fig.get_size_inches())
     plt.close(fig)
-    options = {"alt": alt, "width": width}
+    options = {"alt": alt, "width": width, "height": height}
     if caption:
         options |= {"caption": caption, "name": name}
     display(

@@ -123,7 +123,7 @@ class _BinaryRule(ClassifierMixin, BaseEstimator):
         """Risk under a known law: ``problem.risk`` of the fitted rule (a problem of the first chapter's kind)."""
         check_is_fitted(self)
         value = problem.risk(lambda x: np.searchsorted(self.classes_, self.predict(_as_column(x))), L)
-        return float(getattr(value, "value", value))
+        return float(value)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

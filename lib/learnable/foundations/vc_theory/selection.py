@@ -354,7 +354,7 @@ def risk_decomposition(learner, problem, n, reps, class_risk=None, random_state=
     """
     reps = check_scalar(reps, "reps", low=1, integer=True)
     rng = np.random.default_rng(random_state)
-    bayes = problem.bayes_risk if isinstance(problem, IntervalTruth) else float(problem.bayes_risk().value)
+    bayes = problem.bayes_risk if isinstance(problem, IntervalTruth) else float(problem.bayes_risk())
     rows = np.empty((reps, 4))
     for r in range(reps):
         X, y = problem.sample(n, rng)
