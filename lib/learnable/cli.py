@@ -1,7 +1,7 @@
 """The ``learnable`` command: start an exercise, see progress, release to a class, grade it.
 
-Nothing heavy is imported before it is needed, so that ``learnable --help`` answers at once and says what to install when
-an optional package is missing.
+Nothing heavy is imported before it is needed, so that ``learnable --help`` answers at once, and a missing optional
+package is met with a sentence that says what to install.
 """
 
 import argparse

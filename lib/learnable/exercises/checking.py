@@ -168,17 +168,20 @@ def ask(env, name, /, *args, about="", **kwargs):
     learnable.exercises.checking.WrongAnswer: Your function returned None: ...
     Case: double(3)
     """
-    case = (about and f"{name}: {about}") or _call_text(name, args, kwargs)
+
+    def case():
+        return f"{name}: {about}" if about else _call_text(name, args, kwargs)
+
     function = _find(env, name)
     try:
         value = function(*_fresh(args), **_fresh(kwargs))
     except AskedElsewhere as error:
-        raise WrongAnswer(f"Your function {error.sentence}.", case=case, came=error.detail) from None
+        raise WrongAnswer(f"Your function {error.sentence}.", case=case(), came=error.detail) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         sentence, detail = sentence_of_exception(describe_exception(error, env))
-        raise WrongAnswer(f"Your function {sentence}.", case=case, came=detail) from None
+        raise WrongAnswer(f"Your function {sentence}.", case=case(), came=detail) from None
     return Answer(value, case)
 
 
@@ -221,6 +224,14 @@ class Answer:
 
     Each method raises `WrongAnswer` when the answer does not pass, and otherwise returns the answer (or its
     value), so that checks can be chained.
+
+    Parameters
+    ----------
+    value : object
+    case : callable
+        Prints the call; only asked when something is wrong.
+    name : str
+        What the value is called, when a function returns several.
     """
 
     def __init__(self, value, case, name=""):
@@ -233,7 +244,7 @@ class Answer:
         """Return (not raise) a `WrongAnswer` about this answer."""
         return WrongAnswer(
             problem,
-            case=self.case,
+            case=self.case(),
             expected=expected,
             came=_show(self.value) if came is None else came,
             why=why,

@@ -116,9 +116,10 @@ def _student_name(stem, chapters):
     """
     for chapter in chapters:
         slug = re.escape(chapter.rpartition("/")[2])
-        rest = re.sub(rf"[-_ ]*{slug}([-_ ]?\(?\d+\)?)?$", "", stem) or re.sub(rf"^{slug}[-_ ]*", "", stem)
-        if rest and rest != stem:
-            return rest
+        for pattern in (rf"[-_ ]*{slug}([-_ ]?\(?\d+\)?)?$", rf"^{slug}[-_ ]*"):
+            rest = re.sub(pattern, "", stem)
+            if rest and rest != stem:
+                return rest
     return stem
 
 

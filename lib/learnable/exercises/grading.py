@@ -12,9 +12,9 @@ import warnings
 import zipfile
 from pathlib import Path
 
-import nbformat
 import numpy as np
 
+from ._quick import nbformat
 from .checking import hidden_seed
 from .confine import Limits
 from .notebook import split_message

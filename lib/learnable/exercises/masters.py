@@ -19,7 +19,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-import nbformat
+from ._quick import nbformat
+
+# isort: split
 import otter.assign
 import yaml
 from otter.test_files.exception_test import ExceptionTestFile

@@ -11,7 +11,9 @@ import sqlite3
 import sys
 from pathlib import Path
 
-import nbformat
+from ._quick import nbformat
+
+# isort: split
 import otter
 
 from .checking import WrongAnswer

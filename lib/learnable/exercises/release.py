@@ -1,14 +1,13 @@
-"""Bundles for a class: student notebooks without solutions or hidden tests, and the key that stays with the instructor."""
+"""Bundles for a class: notebooks without solutions or hidden tests, and the key that stays with the instructor."""
 
 import json
 import secrets
 from datetime import date
 from pathlib import Path
 
-import nbformat
-
 import learnable
 
+from ._quick import nbformat
 from .classroom import write_atomically
 from .masters import Assignment, autograder_zip
 
@@ -29,9 +28,9 @@ Install Python 3.11 or newer, then, in this folder:
 
 ## How it works
 
-Open a notebook, write your code where the three dots are, run the check below it. A check that fails tells you the case, what
-was expected and what came, and where to read again; hints unfold one at a time. `learnable progress` shows how far
-you are. The checks are examples: grading uses more cases, so write for any input that fits the description.
+Open a notebook, write your code where the three dots are, run the check below it. A check that fails tells you the
+case, what was expected and what came, and where to read again; hints unfold one at a time. `learnable progress` shows
+how far you are. The checks are examples: grading uses more cases, so write for any input that fits the description.
 
 Hand in the notebook itself. Do not rename functions, and keep the name of the file.
 """

@@ -257,7 +257,7 @@ def _svg(figure, words):
     out = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "learnable", "svg.fonttype": "none"}):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    text = out.getvalue()
+    text = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.S)
     text = text[text.index("<svg") :].replace("<svg", f'<svg class="plot" role="img" aria-label="{_e(words)}"', 1)
     return f"<figure>{text}</figure>"
 

@@ -22,6 +22,7 @@ import time
 import traceback
 import warnings
 
+import numpy as np
 import psutil
 
 from .checking import describe_exception
@@ -295,9 +296,14 @@ class Submission:
         """Call a function that lives with the grader."""
         with self.lock:
             buffers = []
-            arguments = encode(args, buffers, self.keep), encode(kwargs, buffers, self.keep)
-            self.channel.send(["callback", number, *arguments], buffers)
+            if len(args) == 1 and isinstance(args[0], float) and not kwargs:
+                self.channel.send_number(number, args[0])
+            else:
+                arguments = encode(args, buffers, self.keep), encode(kwargs, buffers, self.keep)
+                self.channel.send(["callback", number, *arguments], buffers)
             document, buffers = self.channel.receive()
+            if document[0] == "number":
+                return np.float64(document[2])
             if document[0] == "value":
                 return self.take(document[1], buffers)
             kind = getattr(builtins, document[1], RuntimeError)

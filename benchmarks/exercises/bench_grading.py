@@ -1,0 +1,117 @@
+"""Seconds per submission: a simulated class, graded with one and with several processes.
+
+python benchmarks/exercises/bench_grading.py [--smoke] [--count 300] [--jobs 2] [--keep DIR]
+
+There is no peer to race: otter's own non-containerised ``otter run`` grades one submission per process, without limits,
+and is timed here on the same files for orientation. The result is seconds per submission, right, partly right,
+broken and hostile ones mixed as in a class.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "exercises"))
+
+import numpy as np  # noqa: E402
+from simulated_class import simulate  # noqa: E402
+from support import BAYES, assignment, submission, write_notebook  # noqa: E402
+
+from learnable import cli  # noqa: E402
+from learnable.exercises.release import release  # noqa: E402
+
+RESULTS = Path(__file__).with_name("grading.json")
+
+
+def grade(folder, out, jobs):
+    """Grade a folder; return seconds and what was printed."""
+    printed = io.StringIO()
+    start = time.perf_counter()
+    with contextlib.redirect_stdout(printed):
+        code = cli.main(["grade", str(folder), "--out", str(out), "--seed", "20120116", "--jobs", str(jobs)])
+    if code:
+        raise SystemExit(f"grading failed: {printed.getvalue()}")
+    return time.perf_counter() - start, printed.getvalue()
+
+
+def right_or_wrong(expected, out):
+    """Compare the table with what each student must have; return the number that differs."""
+    rows = {s["student"]: s["result"]["score"] for s in json.loads(out.with_suffix(".json").read_text())["submissions"]}
+    full = assignment(BAYES).points
+    off = [
+        (student, kind, score, rows[student])
+        for student, (kind, score) in expected.items()
+        if (score is not None and rows[student] != score) or (score is None and not 0 < rows[student] < full)
+    ]
+    for student, kind, score, came in off:
+        print(f"  UNEXPECTED {student} ({kind}): {came}, expected {score}")
+    return len(off)
+
+
+def otter_run(count, folder):
+    """Time ``otter run`` on perfect submissions, one process each, which is how otter grades without containers."""
+    made = release([assignment(BAYES).path], folder / "bundle", seed=1, otter=True)
+    times = []
+    for number in range(count):
+        path = write_notebook(folder / f"o{number}" / "bayes_decision_theory.ipynb", submission(BAYES))
+        command = ["otter", "run", "-a", str(made["zips"][0].resolve()), "-o", str(path.parent), "--no-logo", str(path)]
+        command[0] = str(Path(sys.executable).with_name("otter"))
+        start = time.perf_counter()
+        done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=False)
+        times.append(time.perf_counter() - start)
+        if done.returncode:
+            print(done.stderr[-500:])
+            return None
+    return float(np.median(times))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--smoke", action="store_true", help="a few submissions, nothing stored")
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--keep", type=Path, help="keep the class and its grades here")
+    options = parser.parse_args()
+    count = 6 if options.smoke else options.count
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.keep or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        expected = simulate(folder / "submissions", count, seed=300, slow=not options.smoke)
+        seconds, printed = grade(folder / "submissions", folder / "grades.csv", options.jobs)
+        unexpected = right_or_wrong(expected, folder / "grades.csv")
+        again, _ = grade(folder / "submissions", folder / "grades.csv", options.jobs)
+        kinds = {
+            k: sum(kind.startswith(k) for kind, _ in expected.values())
+            for k in ("right", "partly", "unf", "host", "file")
+        }
+        print(f"{count} submissions ({kinds}), {options.jobs} processes: {seconds:.1f} s, {seconds / count:.3f} s each")
+        print(f"  {unexpected} with an unexpected score; the same again: {again:.1f} s")
+        print("  " + "\n  ".join(line for line in printed.splitlines() if re.search("graded in|confined", line)))
+        result = {
+            "submissions": count,
+            "kinds": kinds,
+            "processes": options.jobs,
+            "seconds": round(seconds, 2),
+            "seconds_per_submission": round(seconds / count, 4),
+            "seconds_again": round(again, 2),
+            "unexpected": unexpected,
+        }
+        if not options.smoke:
+            result["otter_run_seconds"] = otter_run(3, folder)
+            print(f"  otter run, one perfect submission: {result['otter_run_seconds']:.2f} s")
+            RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+    return 1 if unexpected else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

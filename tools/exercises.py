@@ -1,0 +1,133 @@
+"""Write the student notebooks from the masters, or check that they agree.
+
+python -m tools.exercises build [SLUG ...]     write exercises/<part>/<slug>.ipynb
+python -m tools.exercises check                fail when one is missing, stale, or has no master
+python -m tools.exercises transcript [--check] run the commands shown in book/instructors.md and put in their output
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from learnable.exercises.masters import Assignment
+from learnable.exercises.workspace import Shelf
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "book" / "instructors.md"
+_BLOCK = re.compile(r"(?P<open>^```console\n)(?P<body>.*?)(?P<close>^```$)", re.S | re.M)
+
+
+def build(shelf, slugs=()):
+    """Write the student notebooks; return how many changed."""
+    chapters = [shelf.resolve(s, shelf.masters()) for s in slugs] or shelf.masters()
+    changed = 0
+    for chapter in chapters:
+        text = Assignment.load(shelf.master(chapter)).student_text()
+        target = shelf.exercise(chapter)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+            print(f"written: {target.relative_to(shelf.root)}")
+            changed += 1
+    print(f"exercises: {len(chapters)} masters, {changed} student notebooks changed")
+    return changed
+
+
+def problems(shelf):
+    """Say in what masters and student notebooks disagree, one line each."""
+    found = []
+    for chapter in shelf.masters():
+        target = shelf.exercise(chapter)
+        try:
+            text = Assignment.load(shelf.master(chapter)).student_text()
+        except Exception as error:
+            found.append(f"{chapter}: the master does not load: {error}")
+            continue
+        if not target.exists():
+            found.append(f"{chapter}: the student notebook is missing; run `make exercises`")
+        elif target.read_text(encoding="utf-8") != text:
+            found.append(f"{chapter}: the student notebook does not agree with its master; run `make exercises`")
+    for chapter in sorted(set(shelf.chapters()) - set(shelf.masters())):
+        found.append(f"{chapter}: there is a student notebook but no master")
+    return found
+
+
+def transcript(text):
+    """Return the page with the output of every ``$ command`` in its console blocks put in anew.
+
+    The blocks run one after another in one scratch directory, in which ``submissions/`` holds a simulated class.
+    Times are replaced by what was measured, so the page changes a little from run to run; everything else must not.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        sys.path.insert(0, str(ROOT / "tests" / "exercises"))
+        from simulated_class import simulate
+
+        simulate(Path(scratch) / "submissions", 24, seed=8)
+        environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "LEARNABLE_HOME": str(Path(scratch) / ".home"),
+            "LEARNABLE_BOOK": str(ROOT),
+            "COLUMNS": "100",
+        }
+
+        def run(match):
+            out = []
+            for line in match["body"].splitlines():
+                if not line.startswith("$ "):
+                    continue
+                done = subprocess.run(
+                    ["bash", "-c", line[2:]], cwd=scratch, env=environment, capture_output=True, text=True, check=False
+                )
+                printed = (done.stdout + done.stderr).replace(scratch, "…").rstrip()
+                out += [line, *([printed] if printed else [])]
+                if done.returncode:
+                    raise SystemExit(f"{shlex.quote(line[2:])} failed:\n{printed}")
+            return match["open"] + "\n".join(out) + "\n" + match["close"]
+
+        return _BLOCK.sub(run, text)
+
+
+def _without_times(text):
+    return re.sub(r"\d+\.\d+ s\b|seed \d+", "…", text)
+
+
+def main(argv=None):
+    """Run the command; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("build", "check", "transcript"))
+    parser.add_argument("slugs", nargs="*")
+    parser.add_argument("--check", action="store_true", help="with transcript: compare instead of writing")
+    options = parser.parse_args(argv)
+    shelf = Shelf(ROOT)
+    if options.action == "build":
+        build(shelf, options.slugs)
+        return 0
+    if options.action == "check":
+        found = problems(shelf)
+        for line in found:
+            print(line, file=sys.stderr)
+        print(f"exercises: {len(shelf.masters())} masters, {len(found)} problems")
+        return 1 if found else 0
+    before = PAGE.read_text(encoding="utf-8")
+    after = transcript(before)
+    if options.check:
+        same = _without_times(before) == _without_times(after)
+        print("the commands print what book/instructors.md shows" if same else "book/instructors.md is stale")
+        return 0 if same else 1
+    PAGE.write_text(after, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
