@@ -90,10 +90,7 @@ def main():
         seconds, printed = grade(folder / "submissions", folder / "grades.csv", options.jobs)
         unexpected = right_or_wrong(expected, folder / "grades.csv")
         again, _ = grade(folder / "submissions", folder / "grades.csv", options.jobs)
-        kinds = {
-            k: sum(kind.startswith(k) for kind, _ in expected.values())
-            for k in ("right", "partly", "unf", "host", "file")
-        }
+        kinds = dict(Counter(kind.partition(":")[0] for kind, _ in expected.values()))
         print(f"{count} submissions ({kinds}), {options.jobs} processes: {seconds:.1f} s, {seconds / count:.3f} s each")
         print(f"  {unexpected} with an unexpected score; the same again: {again:.1f} s")
         print("  " + "\n  ".join(line for line in printed.splitlines() if re.search("graded in|confined", line)))

@@ -119,7 +119,7 @@ def write_notebook(path, cells, chapter=BAYES):
     """Write cells as a notebook that a student hands in."""
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(source) for source in cells],
-        metadata={"learnable": {"chapter": chapter}} if chapter else {},
+        metadata=assignment(chapter).student.metadata if chapter else {},
     )
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"

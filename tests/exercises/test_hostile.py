@@ -13,7 +13,7 @@ from learnable.exercises.confine import Limits
 from learnable.exercises.grading import Unreadable, grade_cells, grade_file, parse_notebook, read_submission
 from learnable.exercises.session import Nursery
 
-LIMITS = Limits(call_seconds=1.5, cell_seconds=2.0, total_seconds=25.0, memory=1 << 30)
+LIMITS = Limits(call_seconds=1.0, cell_seconds=1.5, total_seconds=25.0, memory=1 << 30)
 MASKED = [str(ROOT / "exercises")]
 
 

@@ -1,0 +1,336 @@
+"""The command line, the learner's copies, releases, otter's own graders, the book's page."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+
+import nbformat
+import pytest
+from support import BAYES, ROOT, assignment, run_cells, submission, write_notebook
+
+from learnable import cli
+from learnable.exercises.masters import Assignment
+from learnable.exercises.progress import Progress
+from learnable.exercises.release import read_key, release
+from learnable.exercises.template import master_template
+from learnable.exercises.workspace import Shelf, UnknownChapter, find_shelf, start
+from tools import exercise_page, exercises
+
+SLUG = "bayes_decision_theory"
+
+
+def test_help_is_instant_and_needs_nothing():
+    """``--help`` works where none of the optional packages is installed, and imports nothing heavy."""
+    code = (
+        "import sys\n"
+        "for name in ('otter', 'nbformat', 'IPython', 'psutil', 'matplotlib', 'yaml', 'numpy', 'joblib', 'tqdm'):\n"
+        "    sys.modules[name] = None\n"
+        "from learnable.cli import main\n"
+        "main(['--help'])"
+    )
+    start_ = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "start" in done.stdout and time.perf_counter() - start_ < 2.0
+
+
+@pytest.mark.parametrize("command", [["release", "--chapters", SLUG, "--to", "x"], ["grade", "x"]])
+def test_missing_packages_are_named(command):
+    code = f"import sys\nsys.modules['otter'] = None\nfrom learnable.cli import main\nsys.exit(main({command!r}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 2
+    assert "'otter'" in done.stderr and 'pip install "learnable[exercises]"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_progress_and_start_work_without_otter(tmp_path):
+    code = "import sys\nsys.modules['otter'] = sys.modules['nbformat'] = None\nfrom learnable.cli import main\n"
+    code += f"sys.exit(main(['start', {SLUG!r}, '--to', {str(tmp_path)!r}]) or main(['progress']))"
+    environment = {**os.environ, "LEARNABLE_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"{BAYES}  q1 ·" in done.stdout and "questions solved" in done.stdout
+
+
+def test_start_copies_and_never_overwrites(tmp_path, capsys):
+    for name in (SLUG, BAYES, f"exercises/{BAYES}.ipynb"):
+        assert cli.main(["start", name, "--to", str(tmp_path)]) == 0
+    target = tmp_path / f"{BAYES}.ipynb"
+    assert target.read_bytes() == (ROOT / "exercises" / f"{BAYES}.ipynb").read_bytes()
+    assert (tmp_path / f"{BAYES}_lecture.ipynb").exists() == (ROOT / "lectures" / f"{BAYES}.ipynb").exists()
+    target.write_text("my work")
+    assert cli.main(["start", SLUG, "--to", str(tmp_path)]) == 0
+    assert target.read_text() == "my work"
+    assert "kept, it is yours already" in capsys.readouterr().out
+    assert [p.name for p in target.parent.iterdir() if p.name.startswith(".")] == []
+
+
+def test_start_keeps_a_file_that_appears_in_between(tmp_path, monkeypatch):
+    """Two commands at once: the second one loses, whatever is there stays."""
+    from learnable.exercises import workspace
+
+    target = tmp_path / f"{BAYES}.ipynb"
+    target.parent.mkdir()
+    real = workspace.os.link
+
+    def late(source, destination):
+        target.write_text("mine")
+        return real(source, destination)
+
+    monkeypatch.setattr(workspace.os, "link", late)
+    copies = start(Shelf(ROOT), BAYES, tmp_path)
+    assert dict(copies)[target] is False and target.read_text() == "mine"
+
+
+def test_typing_error_is_answered_with_a_suggestion(capsys):
+    assert cli.main(["start", "bayes_decison_theory"]) == 2
+    assert "Did you mean bayes_decision_theory?" in capsys.readouterr().err
+    with pytest.raises(UnknownChapter, match="There are: bayes_decision_theory"):
+        Shelf(ROOT).resolve("xyzzy", [BAYES])
+
+
+def test_book_is_found_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT / "lib")
+    assert find_shelf().root == ROOT
+    monkeypatch.chdir(tmp_path)
+    assert find_shelf().root == ROOT, "an editable installation knows its book"
+
+
+def test_progress_survives_a_move_of_the_book(tmp_path, monkeypatch, capsys):
+    """The record belongs to the learner: moving or cloning the book again loses nothing."""
+    monkeypatch.setenv("LEARNABLE_HOME", str(tmp_path / "home"))
+    before = tmp_path / "before"
+    for name in (f"exercises/{BAYES}.ipynb", "pyproject.toml"):
+        (before / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, before / name)
+    questions = {n: q.as_dict() for n, q in assignment(BAYES).questions.items()}
+    Progress().register(BAYES, questions)
+    Progress().record(BAYES, "q3", 1.0)
+    monkeypatch.chdir(before)
+    assert cli.main(["progress"]) == 0
+    shown = capsys.readouterr().out
+    assert "q3 ✓" in shown and "1 of 5" in shown
+    after = tmp_path / "elsewhere" / "after"
+    after.parent.mkdir()
+    monkeypatch.chdir(tmp_path)
+    before.rename(after)
+    monkeypatch.chdir(after)
+    assert cli.main(["progress"]) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_progress_is_written_by_many_at_once(tmp_path):
+    """Two notebooks that check at the same moment both count."""
+    path = tmp_path / "progress.sqlite"
+    code = (
+        "import sys\nfrom learnable.exercises.progress import Progress\n"
+        "for _ in range(25):\n    Progress(sys.argv[1]).record('a/b', 'q1', 0.5)"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(3)]
+    assert [p.wait(60) for p in running] == [0, 0, 0]
+    Progress(path).register("a/b", {"q1": {"title": "t", "difficulty": "easy", "points": 1}})
+    assert Progress(path).standing()["a/b"][0][3] == 75
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("release")
+    return release([assignment(BAYES).path], folder / "week1", seed=4711, otter=True)
+
+
+def test_bundle_is_clean(released):
+    bundle = released["bundle"]
+    assert sorted(p.name for p in bundle.iterdir()) == ["README.md", f"{SLUG}.ipynb", "requirements.txt"]
+    text = "".join(p.read_text() for p in bundle.iterdir())
+    for secret in ("BEGIN SOLUTION", "hidden_rng", "4711", "np.column_stack([px * (1 - p1)", "hidden=True"):
+        assert secret not in text
+    given = assignment(BAYES)
+    for question in given.questions:
+        for case in given.test_file(question).test_cases:
+            assert (case.name in text) == (not case.hidden)
+    assert read_key(released["key"])["seed"] == 4711
+    assert oct(released["key"].stat().st_mode & 0o777) == "0o600"
+
+
+def test_bundle_runs_on_its_own(released, tmp_path, monkeypatch):
+    """Copied to a machine without the book, the notebook checks answers in a real kernel."""
+    from nbclient import NotebookClient
+
+    shutil.copytree(released["bundle"], tmp_path / "bundle")
+    monkeypatch.setenv("LEARNABLE_HOME", str(tmp_path / "home"))
+    path = tmp_path / "bundle" / f"{SLUG}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    answer = next(c for c in notebook.cells if "def cost_bayes" in c.source)
+    answer.source = next(s for s in assignment(BAYES).cells_of_solution() if "def cost_bayes" in s)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
+    said = [
+        "".join(o.get("data", {}).get("text/plain", "") for o in c.outputs)
+        for c in notebook.cells
+        if c.cell_type == "code" and c.source.startswith("grader.check(")
+    ]
+    assert "q2 passed" in said[1] and "q1 is not right yet" in said[0]
+    assert [best for _, _, best, _ in Progress(tmp_path / "home" / "progress.sqlite").standing()[BAYES]][1] == 1.0
+
+
+def test_release_never_overwrites(released, tmp_path):
+    with pytest.raises(FileExistsError, match="not empty"):
+        release([assignment(BAYES).path], released["bundle"])
+    (tmp_path / "new.key.json").write_text("{}")
+    with pytest.raises(FileExistsError, match="earlier release"):
+        release([assignment(BAYES).path], tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_release_without_a_seed_draws_one(tmp_path):
+    seeds = {release([assignment(BAYES).path], tmp_path / name)["seed"] for name in "ab"}
+    assert len(seeds) == 2
+
+
+def test_grading_takes_the_seed_from_the_key(released, tmp_path, capsys):
+    write_notebook(tmp_path / "s" / "ann.ipynb", submission(BAYES))
+    arguments = [
+        "grade",
+        str(tmp_path / "s"),
+        "--key",
+        str(released["key"]),
+        "--out",
+        str(tmp_path / "g.csv"),
+        "--jobs",
+        "1",
+    ]
+    assert cli.main(arguments) == 0
+    assert "public ones" not in capsys.readouterr().out
+    assert "ann,44,44,100.0" in (tmp_path / "g.csv").read_text()
+    assert cli.main([*arguments, "--seed", "1"]) == 2
+    assert "disagree" in capsys.readouterr().err
+    (tmp_path / "bad.json").write_text("[]")
+    assert cli.main(["grade", str(tmp_path / "s"), "--key", str(tmp_path / "bad.json")]) == 2
+    assert "not the key of a release" in capsys.readouterr().err
+
+
+def test_otter_grades_the_same_submission_from_its_zip(released, tmp_path):
+    """The zip for containers and Gradescope holds the same tests with the seed written in; ``otter run`` agrees."""
+    with zipfile.ZipFile(released["zips"][0]) as archive:
+        tests = archive.read("tests/q1.py").decode()
+        requirements = "".join(archive.read(n).decode() for n in archive.namelist() if "require" in n or "environ" in n)
+    assert "seed=4711" in tests and "hidden=True" in tests
+    assert "learnable[exercises]" in requirements
+    from otter.api import grade_submission
+
+    path = write_notebook(tmp_path / f"{SLUG}.ipynb", submission(BAYES, {"q2": "cost_bayes = None"}))
+    results = grade_submission(str(path), str(released["zips"][0]), quiet=True)
+    assert results.possible == pytest.approx(44) and results.total == pytest.approx(39)
+
+
+def test_worked_solutions_can_be_released_afterwards(tmp_path, capsys):
+    assert cli.main(["solutions", "--chapters", SLUG, "--to", str(tmp_path)]) == 0
+    notebook = nbformat.read(tmp_path / f"{SLUG}_solution.ipynb", as_version=4)
+    text = "\n".join(c.source for c in notebook.cells) + json.dumps(notebook.metadata)
+    assert "BEGIN SOLUTION" not in text and "hidden_rng" not in text
+    names = run_cells([c.source for c in notebook.cells if c.cell_type == "code"])
+    assert names["cost_bayes"]([0.75], 1, 1)[0] == [1]
+    assert cli.main(["solutions", "--chapters", SLUG, "--to", str(tmp_path)]) == 2
+    assert "nothing is overwritten" in capsys.readouterr().err
+
+
+def test_check_fails_when_master_and_student_disagree(tmp_path, monkeypatch, capsys):
+    shelf = Shelf(tmp_path)
+    for source in (f"exercises/solutions/{BAYES}.ipynb", f"exercises/{BAYES}.ipynb"):
+        (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / source, tmp_path / source)
+    assert exercises.problems(shelf) == []
+    student = shelf.exercise(BAYES)
+    student.write_text(student.read_text().replace("joint_table", "joint_tabel", 1))
+    assert "does not agree" in exercises.problems(shelf)[0]
+    monkeypatch.setattr(exercises, "ROOT", tmp_path)
+    assert exercises.main(["check"]) == 1
+    assert exercises.main(["build"]) == 0
+    assert exercises.main(["check"]) == 0
+    student.unlink()
+    assert "missing" in exercises.problems(shelf)[0]
+    exercises.build(shelf)
+    shelf.master(BAYES).unlink()
+    assert "no master" in exercises.problems(shelf)[0]
+
+
+def test_two_builds_are_identical():
+    path = assignment(BAYES).path
+    assert Assignment.load(path).student_text() == Assignment.load(path).student_text()
+
+
+def test_template_is_a_master_that_passes(tmp_path):
+    path = tmp_path / "solutions" / "foundations" / "my_method.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(master_template("foundations", "my_method", "My method"), path)
+    given = Assignment.load(path)
+    names = run_cells(given.cells_of_solution())
+    file = given.test_file("q1")
+    file.run(names)
+    assert file.score == given.points == 4
+    names = run_cells([c.source for c in given.student.cells if c.cell_type == "code"])
+    file.run(names)
+    assert file.score == 0
+
+
+def test_incomplete_master_is_refused(tmp_path):
+    path = tmp_path / "x.ipynb"
+    notebook = master_template("foundations", "x", "X")
+    notebook.cells[3].source = notebook.cells[3].source.replace("difficulty: easy", "difficulty: trivial")
+    nbformat.write(notebook, path)
+    with pytest.raises(ValueError, match="difficulty is one of easy, medium, hard"):
+        Assignment.load(path)
+    notebook.cells[3].source = "# BEGIN QUESTION\nname: q1\npoints: 4"
+    nbformat.write(notebook, path)
+    with pytest.raises(ValueError, match="question q1 lacks title, difficulty, section, hints"):
+        Assignment.load(path)
+
+
+def test_page_lists_every_question_and_builds_without_warning(tmp_path):
+    """Sphinx takes the page with warnings as errors, and the download opens from a file."""
+    page = tmp_path / "book" / "generated" / "exercises.md"
+    for name in (f"exercises/{BAYES}.ipynb", f"lectures/{BAYES}.ipynb", "_toc.yml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    page.parent.mkdir(parents=True)
+    page.write_text(exercise_page.text(page.parent, Shelf(tmp_path)))
+    (tmp_path / "book" / "instructors.md").write_text("# Instructors\n\nx\n")
+    (tmp_path / f"lectures/{BAYES}.ipynb").unlink()
+    (tmp_path / f"lectures/{BAYES}.md").write_text("# A lecture\n\nx\n")
+    page.write_text(page.read_text().replace(f"/lectures/{BAYES}.ipynb", f"/lectures/{BAYES}.md"))
+    (tmp_path / "index.md").write_text(
+        f"# Book\n\n```{{toctree}}\nbook/generated/exercises\nbook/instructors\nlectures/{BAYES}\n```\n"
+    )
+    (tmp_path / "conf.py").write_text(
+        "extensions = ['myst_parser', 'sphinx_design']\nmyst_enable_extensions = ['attrs_inline', 'colon_fence']\n"
+        "exclude_patterns = ['out', 'exercises']\nhtml_theme = 'basic'\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-b",
+        "html",
+        "-W",
+        "-n",
+        "--keep-going",
+        "-q",
+        str(tmp_path),
+        str(tmp_path / "out"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    html = (tmp_path / "out" / "book" / "generated" / "exercises.html").read_text()
+    for question in assignment(BAYES).questions.values():
+        assert question.title in html and question.difficulty in html
+    link = re.search(r'href="([^"]*_downloads[^"]*\.ipynb)"', html).group(1)
+    target = (tmp_path / "out" / "book" / "generated" / link).resolve()
+    assert target.read_bytes() == (ROOT / "exercises" / f"{BAYES}.ipynb").read_bytes()
+    assert re.search(r'class="[^"]*sd-btn', html)
+    assert exercise_page.write(page) in (True, False) and page.exists()
