@@ -169,6 +169,18 @@ def copy_mathjax(app, failure):
             shutil.copy2(source / name, target / name)
 
 
+def drop_old_explorers(app, failure):
+    """Remove the scripts of explorers that no page shows any more."""
+    if failure is not None or app.builder.format != "html":
+        return
+    shown = set()
+    for page in Path(app.outdir).rglob("*.html"):
+        shown.update(re.findall(r"_static/explorers/(\w+)\.js", page.read_text(encoding="utf-8")))
+    for path in Path(app.outdir, "_static", "explorers").glob("*.js"):
+        if path.stem not in shown:
+            path.unlink()
+
+
 def setup(app):
     app.connect("config-inited", set_options, priority=900)
     app.connect("env-get-outdated", outdated)
@@ -177,6 +189,7 @@ def setup(app):
     app.connect("html-page-context", chapter_line)
     app.connect("html-page-context", drop_thebe, priority=950)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", drop_old_explorers)
     render.NbElementRenderer.render_image = render_image
     # A change of this file, the style sheet or the scripts makes every page again.
     shared = [Path(__file__), *sorted((ROOT / "book" / "_static").iterdir())]

@@ -81,3 +81,53 @@ def open_page(browser, site):
     yield opener
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """A real JupyterLab over an empty folder: (address, folder)."""
+    import socket
+    import subprocess
+    import sys
+    import time
+    import urllib.request
+
+    folder = tmp_path_factory.mktemp("lab")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    home = tmp_path_factory.mktemp("home")
+    environment = {
+        **os.environ,
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "LEARNABLE_EXPLORE": "widget",
+    }
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"]
+    command += [
+        "--ip=127.0.0.1",
+        "--IdentityProvider.token=",
+        "--ServerApp.password=",
+        "--ServerApp.disable_check_xsrf=True",
+    ]
+    command += [
+        f"--notebook-dir={folder}",
+        "--LabApp.news_url=",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    log = (home / "log").open("w")
+    server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(120):
+        try:
+            urllib.request.urlopen(f"{address}/api/status", timeout=1)
+            break
+        except OSError:
+            time.sleep(0.5)
+    else:
+        server.kill()
+        absent("JupyterLab did not start: " + (home / "log").read_text()[-1000:])
+    yield address, folder
+    server.terminate()
+    server.wait(timeout=20)

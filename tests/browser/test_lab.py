@@ -1,0 +1,60 @@
+"""The same explorer in a real JupyterLab, with a live kernel."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tools.project import chapters
+
+pytestmark = pytest.mark.browser
+
+
+def explorer_notebook(chapter):
+    """The imports, the explorer of a chapter, and the functions right before it."""
+    sources = ["".join(cell["source"]) for cell in chapter.code_cells()]
+    last = next(number for number, source in enumerate(sources) if number and "explore(" in source)
+    first = last
+    while sources[first - 1].startswith("def "):
+        first -= 1
+    wanted = sources[first : last + 1]
+    return new_notebook(cells=[new_code_cell(s) for s in [sources[0], *wanted]], metadata=chapter.notebook["metadata"])
+
+
+def run_all(page):
+    """Run all cells; JupyterLab may first ask for a kernel, and then forgets that it was told to run."""
+    for _ in range(3):
+        page.click(".lm-MenuBar-itemLabel:text-is('Run')")
+        page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
+        page.wait_for_timeout(2500)
+        if page.locator(".jp-Dialog .jp-mod-accept").count() == 0:
+            return
+        page.click(".jp-Dialog .jp-mod-accept")
+        page.wait_for_timeout(2500)
+
+
+def test_explorer_moves_with_a_live_kernel(browser, lab):
+    address, folder = lab
+    chapter = next(c for c in chapters() if c.slug == "bayes_decision_theory")
+    nbformat.write(explorer_notebook(chapter), folder / "explorer.ipynb")
+    page = browser.new_page(viewport={"width": 1300, "height": 1000})
+    page.goto(f"{address}/lab/tree/explorer.ipynb?reset", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=60_000)
+    run_all(page)
+    slider = page.locator(".widget-slider").first
+    slider.wait_for(timeout=40_000)
+    readout = page.locator(".widget-readout").first
+    picture = page.locator(".jp-OutputArea-output img").last
+    picture.wait_for(timeout=60_000)
+    before = picture.get_attribute("src"), readout.inner_text()
+    handle = page.locator(".widget-slider .noUi-handle").first
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "old => document.querySelectorAll('.jp-OutputArea-output img').length &&"
+        " [...document.querySelectorAll('.jp-OutputArea-output img')].pop().src !== old",
+        arg=before[0],
+        timeout=30_000,
+    )
+    assert readout.inner_text() != before[1]
+    page.close()
