@@ -252,7 +252,7 @@ def _measured_text(reported, measured, se):
     """Only digits that carry information, and that another machine would print too."""
     if isinstance(reported, (bool, np.bool_)):
         return "yes" if measured else "no"
-    m = float(measured)
+    m = float(measured) + 0.0  # no negative zero
     if se:
         places = max(0, 1 - math.floor(math.log10(float(se))))
         return f"{m:.{min(places, 8)}f} ± {float(se):.1g}"
