@@ -484,6 +484,8 @@ def _find_labels(y, classes):
 
 
 def _label_array(y, name):
+    if isinstance(y, list | tuple) and len({isinstance(label, str | bytes) for label in y}) > 1:
+        y = np.array(y, dtype=object)  # else numpy would spell the numbers as text
     y = np.asarray(y)
     if y.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {y.shape}")

@@ -170,16 +170,7 @@ def decide(post, L=None, ties="first"):
     >>> decide([[0.9, 0.1], [0.5, 0.5]], ties="last")
     (array([0, 1]), array([0.1, 0.5]))
     """
-    if not (callable(ties) or ties in ("first", "last")):
-        raise ValueError(f"ties must be 'first', 'last' or a callable, got {ties!r}")
-    table, loss, tolerance = _prepare(post, L)
-    decision = np.empty(table.shape[0], dtype=np.int64)
-    smallest = np.empty(table.shape[0])
-    if not _decision_pass(table, loss, tolerance, ties == "last", decision, smallest):
-        check_posteriors(post)
-    if callable(ties):
-        _break_ties(table, loss, ties, decision, smallest)
-    return decision, smallest
+    return _decide(post, L, ties, True, True)
 
 
 def kink_label(post, L):
@@ -217,7 +208,7 @@ def bayes_decision(post, L=None, ties="first"):
     >>> bayes_decision([[0.9, 0.1], [0.5, 0.5]], [[0, 1], [20, 0]])
     array([1, 1])
     """
-    return decide(post, L, ties)[0]
+    return _decide(post, L, ties, True, False)[0]
 
 
 def bayes_conditional_risk(post, L=None):
@@ -237,7 +228,7 @@ def bayes_conditional_risk(post, L=None):
     >>> bayes_conditional_risk([[0.9, 0.1], [0.25, 0.75]])
     array([0.1 , 0.25])
     """
-    return decide(post, L)[1]
+    return _decide(post, L, "first", False, True)[1]
 
 
 def zero_one_risk(post):
@@ -411,14 +402,31 @@ def _prepare(post, L):
     return table, check_loss_matrix(L, table.shape[1]), tolerance
 
 
-def _break_ties(post, L, ties, decision, smallest):
+def _decide(post, L, ties, want_decision, want_risk):
+    """Return decisions and risks; what is not wanted is not stored, and comes back empty."""
+    if not (callable(ties) or ties in ("first", "last")):
+        raise ValueError(f"ties must be 'first', 'last' or a callable, got {ties!r}")
+    table, loss, tolerance = _prepare(post, L)
+    n = len(table)
+    decision = np.empty(n if want_decision else 0, dtype=np.int64)
+    smallest = np.empty(n if want_risk else 0)
+    if not _decision_pass(table, loss, tolerance, ties == "last", decision, smallest):
+        check_posteriors(post)
+    if callable(ties):
+        _break_ties(table, loss, ties, decision)
+    return decision, smallest
+
+
+def _break_ties(post, L, ties, decision):
     """Ask `ties` about the rows in which more than one decision attains the smallest risk."""
     last = np.empty_like(decision)
-    _decision_pass(post, L, np.inf, True, last, smallest)
+    _decision_pass(post, L, np.inf, True, last, np.empty(0))
     rows = np.flatnonzero(last != decision)
     if rows.size == 0:
         return
-    tied = conditional_risk(post[rows], L) == smallest[rows, None]
+    risk = np.empty((rows.size, L.shape[1]))
+    _risk_pass(post[rows], L, np.inf, risk)
+    tied = risk == risk.min(axis=1, keepdims=True)
     chosen = np.asarray(ties(tied))
     legal = chosen.shape == rows.shape and chosen.dtype.kind in "iu"
     if not legal or chosen.min() < 0 or chosen.max() >= L.shape[1] or not tied[np.arange(rows.size), chosen].all():
@@ -495,9 +503,11 @@ def _decision_pass(post, L, tolerance, last, decision, smallest):
         which[:] = 0
         for i in range(1, L.shape[1]):
             for r in range(_BLOCK):
-                better = risk[i, r] < best[r] or (last and risk[i, r] == best[r])
+                better = (risk[i, r] < best[r]) | (last & (risk[i, r] == best[r]))
                 best[r] = risk[i, r] if better else best[r]
                 which[r] = i if better else which[r]
-        decision[start:stop] = which[: stop - start]
-        smallest[start:stop] = best[: stop - start]
+        if decision.size > 0:
+            decision[start:stop] = which[: stop - start]
+        if smallest.size > 0:
+            smallest[start:stop] = best[: stop - start]
     return True

@@ -18,7 +18,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from learnable.foundations.bayes_decision_theory.decisions import decide, loss_from_costs
+from learnable.foundations.bayes_decision_theory.decisions import (
+    bayes_conditional_risk,
+    bayes_decision,
+    decide,
+    loss_from_costs,
+)
 from learnable.foundations.bayes_decision_theory.reject import coverage_threshold
 from learnable.validation import (
     NO_SENTINEL,
@@ -121,10 +126,11 @@ class _DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         loss = loss_from_costs(self.loss, self.classes_) if isinstance(self.loss, dict) else self.loss
         self.loss_ = check_loss_matrix(loss, k, "loss", n_decisions=k)
 
-    def _decide(self, X):
+    def _ask(self, question, X):
+        """Put a question about posteriors and loss to the probabilities of the inner estimator."""
         post = self.predict_proba(X)
         try:
-            return decide(post, self.loss_)
+            return question(post, self.loss_)
         except ValueError:
             # Say whose probabilities they are.
             check_posteriors(post, f"predict_proba of {type(self.estimator_).__name__}", n_classes=len(self.loss_))
@@ -211,12 +217,12 @@ class CostSensitiveClassifier(_DecisionClassifier):
     def predict(self, X):
         """Return the class of smallest expected cost for each row of X; the first one on a tie."""
         check_is_fitted(self)
-        return decode_labels(self._decide(X)[0], self.classes_)
+        return decode_labels(self._ask(bayes_decision, X), self.classes_)
 
     def empirical_risk(self, X, y, sample_weight=None):
         """Return the average cost of the predictions on labelled data."""
         check_is_fitted(self)
-        _, losses = self._observed_losses(y, self._decide(X)[0])
+        _, losses = self._observed_losses(y, self._ask(bayes_decision, X))
         return float(np.average(losses, weights=check_weights(sample_weight, losses.size)))
 
 
@@ -323,13 +329,13 @@ class RejectClassifier(_DecisionClassifier):
             return self
         train, held_out, params = self._split(X, y, params)
         self._fit_inner(*train, params)
-        self.t_ = coverage_threshold(self._decide(held_out)[1], self.coverage)
+        self.t_ = coverage_threshold(self._ask(bayes_conditional_risk, held_out), self.coverage)
         return self
 
     def predict(self, X):
         """Return a class for each row of X, or `reject_label`."""
         check_is_fitted(self)
-        decision, risk = self._decide(X)
+        decision, risk = self._ask(decide, X)
         decision[risk > self.t_] = -1
         sentinel = self.reject_label if self._may_reject else NO_SENTINEL
         return decode_labels(decision, self.classes_, sentinel=sentinel)
@@ -341,7 +347,7 @@ class RejectClassifier(_DecisionClassifier):
     def expected_cost(self, X):
         """Return min_i R(i|x), the expected cost of the best class for each row of X."""
         check_is_fitted(self)
-        return self._decide(X)[1]
+        return self._ask(bayes_conditional_risk, X)
 
     def score(self, X, y, sample_weight=None):
         """Return the share of rows that are accepted and classified correctly."""
@@ -379,7 +385,7 @@ class RejectClassifier(_DecisionClassifier):
 
     def _outcome(self, X, y, sample_weight):
         check_is_fitted(self)
-        decision, risk = self._decide(X)
+        decision, risk = self._ask(decide, X)
         truth, losses = self._observed_losses(y, decision)
         return decision, risk <= self.t_, truth, losses, check_weights(sample_weight, losses.size)
 

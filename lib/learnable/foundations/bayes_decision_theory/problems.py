@@ -9,7 +9,12 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from learnable.foundations.bayes_decision_theory.decisions import decide, kink_label
+from learnable.foundations.bayes_decision_theory.decisions import (
+    bayes_conditional_risk,
+    bayes_decision,
+    decide,
+    kink_label,
+)
 from learnable.foundations.bayes_decision_theory.reject import (
     RejectTradeoff,
     augment_loss,
@@ -125,7 +130,7 @@ class Problem(ABC):
     def bayes_classifier(self, L=None, ties="first"):
         """Return the Bayes classifier g* as a function x -> decisions."""
         check_loss_matrix(L, self.n_classes)
-        return lambda x: decide(self.posterior(x), L, ties)[0]
+        return lambda x: bayes_decision(self.posterior(x), L, ties)
 
     def bayes_risk(self, L=None, **options):
         """Return R* = E min_i R(i|X), the smallest possible risk.
@@ -143,7 +148,7 @@ class Problem(ABC):
         """
         loss = check_loss_matrix(L, self.n_classes)
         return self.expect(
-            lambda x, post: decide(post, loss)[1], label=lambda x, post: kink_label(post, loss), **options
+            lambda x, post: bayes_conditional_risk(post, loss), label=lambda x, post: kink_label(post, loss), **options
         )
 
     def bayes(self, L=None, ties="first", **options):
@@ -177,11 +182,11 @@ class Problem(ABC):
 
             label = decision
         else:
-            augmented = augment_loss(loss, rule)
+            t, augmented = check_scalar(rule, "t", low=0), augment_loss(loss, rule)
 
             def decision(x, post):
-                best = decide(post, augmented)[0]
-                return np.where(best == n_decisions, -1, best)
+                best, risk = decide(post, loss)
+                return np.where(risk <= t, best, -1)
 
             def label(x, post):
                 return kink_label(post, augmented)
@@ -331,7 +336,7 @@ class FiniteProblem(Problem):
 
     def bayes(self, L=None, ties="first"):
         """Return (g*, R*), with g* as an array of the decisions at `x_values`."""
-        return decide(self._posterior, L, ties)[0], self.bayes_risk(L)
+        return bayes_decision(self._posterior, L, ties), self.bayes_risk(L)
 
     def reject_tradeoff(self, rule, L=None, **options):
         """Return P(reject) and the accepted risk; `rule` is t, a callable, or an array of decisions."""

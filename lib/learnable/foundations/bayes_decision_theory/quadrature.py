@@ -17,11 +17,19 @@ import warnings
 import numpy as np
 from scipy.integrate import IntegrationWarning
 
-__all__ = ["dense_nodes", "find_changes", "graded_mesh", "integrate_boxes", "integrate_grid", "integrate_pieces"]
+__all__ = [
+    "dense_nodes",
+    "find_changes",
+    "gauss_nodes",
+    "graded_mesh",
+    "integrate_boxes",
+    "integrate_grid",
+    "integrate_pieces",
+]
 
 # Log of the mass that a tail may keep before the mesh is cut off: exp(-80) = 2e-35.
 _NEGLIGIBLE = -80.0
-_NODES, _ = np.polynomial.legendre.leggauss(12)
+_ORDER = 12
 _SECTIONS = 32
 _MAX_CHANGES_PER_CELL = 8
 _MAX_BOXES = 20_000
@@ -70,8 +78,7 @@ def graded_mesh(log_densities, low, high, points=()):
             )
         # Where a density starts or stops is an edge of its own.
         edges.append(find_changes(lambda x, f=log_density: (f(x) > -np.inf).astype(np.int64), seeds))
-        for mode, width in zip(*_modes(log_density, seeds, height), strict=True):
-            edges.append(_shells(log_density, mode, width, low, high))
+        edges += [_shells(log_density, mode, low, high) for mode in _modes(log_density, seeds, height)]
     edges = np.concatenate(edges)
     edges = edges[(edges > low) & (edges < high)]
     ends = [end for end in (low, high) if np.isfinite(end)]
@@ -95,11 +102,16 @@ def _seeds(low, high, points):
 
 
 def _modes(log_density, seeds, height):
-    """Return the local maxima of a log-density that carry mass, and the widths over which it falls by 1."""
-    padded = np.concatenate([[-np.inf], height, [-np.inf]])
-    peak = np.flatnonzero((height > padded[:-2]) & (height >= padded[2:]))
-    mode = seeds[peak]
-    left, right = seeds[np.maximum(peak - 1, 0)], seeds[np.minimum(peak + 1, seeds.size - 1)]
+    """Return the local maxima of a log-density, each to within a distance over which it falls by 1."""
+    # Seeds of equal height, up to rounding, are one plateau.
+    with np.errstate(invalid="ignore"):
+        first = np.flatnonzero(np.append(True, np.abs(np.diff(height)) > 1e-6))
+    last = np.append(first[1:], seeds.size) - 1
+    level = np.concatenate([[-np.inf], height[first], [-np.inf]])
+    peak = np.flatnonzero((level[1:-1] > level[:-2]) & (level[1:-1] > level[2:]))
+    mode = seeds[(first[peak] + last[peak]) // 2]
+    left = seeds[last[np.maximum(peak - 1, 0)]]
+    right = seeds[first[np.minimum(peak + 1, first.size - 1)]]
     part = np.linspace(0.0, 1.0, _SECTIONS + 1)
     rows = np.arange(peak.size)
     for _ in range(60):
@@ -109,39 +121,60 @@ def _modes(log_density, seeds, height):
         best = value.argmax(axis=1)
         before, after = np.maximum(best - 1, 0), np.minimum(best + 1, x.shape[1] - 1)
         mode, left, right = x[rows, best], x[rows, before], x[rows, after]
-        top = value[rows, best]
-        if (top - np.minimum(value[rows, before], value[rows, after]) <= 1.0).all():
+        if (value[rows, best] - np.minimum(value[rows, before], value[rows, after]) <= 1.0).all():
             break
-    width = np.maximum(right - left, np.spacing(np.abs(mode)) * 16)
-    heavy = top + np.log(width) > _NEGLIGIBLE
-    return mode[heavy], width[heavy]
+    return mode
 
 
-def _shells(log_density, mode, width, low, high):
+def _shells(log_density, mode, low, high):
     """Return points around a mode: equally spaced near it, at doubling distances further out."""
-    reach = np.concatenate([np.arange(1, 9), 8.0 * 2.0 ** np.arange(1, 1000)]) * width
-    reach = reach[reach < 1e300]
+    top = log_density(np.array([mode]))[0]
+    doubling = 2.0 ** np.arange(1000)
     edges = [np.array([mode])]
-    for side in (-1.0, 1.0):
-        x = mode + side * reach
-        x = x[(x > low) & (x < high)]
-        with np.errstate(over="ignore"):  # x is enormous where the density is nothing
-            left_over = log_density(x) + np.log(reach[: x.size])
-        keep = np.flatnonzero(left_over > _NEGLIGIBLE)
-        edges.append(x[: keep[-1] + 2] if keep.size else x[:1])
+    with np.errstate(over="ignore"):  # far out, where the density is nothing
+        for side in (-1.0, 1.0):
+            reach = np.spacing(max(abs(mode), 1e-150)) * 16 * doubling
+            x = _between(mode + side * reach, low, high)
+            if x.size == 0:
+                continue
+            falls = np.flatnonzero(top - log_density(x) > 0.5)
+            width = reach[max(falls[0] - 1, 0)] if falls.size else reach[x.size - 1]
+            reach = np.concatenate([np.arange(1, 8), 8 * doubling]) * width
+            x = _between(mode + side * reach[reach < 1e300], low, high)
+            keep = np.flatnonzero(log_density(x) + np.log(reach[: x.size]) > _NEGLIGIBLE)
+            edges.append(x[: keep[-1] + 2] if keep.size else x[:1])
     return np.concatenate(edges)
 
 
-def dense_nodes(edges):
-    """Return the quadrature nodes of all pieces between `edges`, in increasing order.
+def _between(x, low, high):
+    return x[(x > low) & (x < high)]
+
+
+def dense_nodes(edges, per_piece=128):
+    """Return points that fill the pieces between `edges` evenly, in increasing order.
 
     Examples
     --------
-    >>> dense_nodes(np.array([0.0, 1.0, 2.0])).shape
-    (24,)
+    >>> dense_nodes(np.array([0.0, 1.0, 3.0]), per_piece=2)
+    array([0.25, 0.75, 1.5 , 2.5 ])
     """
+    part = (np.arange(per_piece) + 0.5) / per_piece
+    return _inside((edges[:-1, None] + np.diff(edges)[:, None] * part).ravel(), edges[0], edges[-1])
+
+
+def gauss_nodes(edges):
+    """Return nodes and weights of a 12-point Gauss-Legendre rule on each piece between `edges`.
+
+    Examples
+    --------
+    >>> x, w = gauss_nodes(np.array([0.0, 1.0, 3.0]))
+    >>> round(float(w @ x**2), 12)
+    9.0
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    return _inside((middle[:, None] + half[:, None] * _NODES).ravel(), edges[0], edges[-1])
+    x = (middle[:, None] + half[:, None] * nodes).ravel()
+    return _inside(x, edges[0], edges[-1]), (half[:, None] * weights).ravel()
 
 
 def _inside(x, low, high):
@@ -194,7 +227,7 @@ def find_changes(label, x):
     return np.unique(np.concatenate(found))
 
 
-def integrate_pieces(f, edges, rtol=1e-10, atol=1e-13):
+def integrate_pieces(f, edges, rtol=1e-10, atol=1e-15):
     """Integrate a piecewise smooth function of one variable, piece by piece and adaptively.
 
     Parameters
@@ -216,7 +249,7 @@ def integrate_pieces(f, edges, rtol=1e-10, atol=1e-13):
     >>> bool(abs(value[0] - (3 + np.cos(5.0))) < 1e-12)
     True
     """
-    return integrate_boxes(lambda x: f(x[:, 0]), edges[:-1, None], edges[1:, None], rtol, atol, order=_NODES.size)
+    return integrate_boxes(lambda x: f(x[:, 0]), edges[:-1, None], edges[1:, None], rtol, atol, order=_ORDER)
 
 
 def integrate_grid(f, box, rtol=0.0, atol=1e-7):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable.foundations.bayes_decision_theory.decisions import conditional_risk, decide
+from learnable.foundations.bayes_decision_theory.decisions import bayes_conditional_risk, conditional_risk, decide
 from learnable.validation import (
     check_finite_array,
     check_loss_matrix,
@@ -118,7 +118,7 @@ class RejectRule:
 
     def accepts(self, post):
         """Return whether each row is accepted, min_i R(i|x) <= t."""
-        return decide(post, self.L)[1] <= self.t
+        return bayes_conditional_risk(post, self.L) <= self.t
 
 
 def zero_one_reject(post, t):
@@ -334,28 +334,30 @@ def error_reject_curve(post, L=None, y=None, *, true_post=None, weights=None):
     >>> curve.accepted_risk
     array([0.05  , 0.1125, 0.2125])
     """
-    decision, risk = decide(post, L)
-    n, k = np.shape(post)
-    if n == 0:
-        raise ValueError("post must have at least one row")
     if y is not None and true_post is not None:
         raise ValueError("y and true_post exclude each other")
-    weights = check_weights(weights, n, "weights")
-    loss = None
-    if y is not None:
-        loss = _observed_losses(L, y, decision, k)
-        values = np.unique(check_loss_matrix(L, k))
-        if weights is None and values.size <= _FEW_VALUES:
-            return ErrorRejectCurve(*_counted_curve(risk, loss, values))
-    elif true_post is not None:
-        loss = _true_losses(L, true_post, decision, k)
-    elif weights is None:
+    if y is None and true_post is None:
+        loss, risk = None, bayes_conditional_risk(post, L)
+    else:
+        decision, risk = decide(post, L)
+        n_classes = np.shape(post)[1]
+        if y is None:
+            loss = _true_losses(L, true_post, decision, n_classes)
+        else:
+            loss = _observed_losses(L, y, decision, n_classes)
+    if risk.size == 0:
+        raise ValueError("post must have at least one row")
+    weights = check_weights(weights, risk.size, "weights")
+    if weights is None and loss is None:
         risk.sort()
         return ErrorRejectCurve(*_trim(*_cumulate(risk)))
+    if weights is None and y is not None:
+        values = np.unique(check_loss_matrix(L, n_classes))
+        if values.size <= _FEW_VALUES:
+            return ErrorRejectCurve(*_counted_curve(risk, loss, values))
     loss = risk if loss is None else loss
-    if weights is None:
-        weights = np.ones(n)
-    elif weights.min() == 0:
+    weights = np.ones(risk.size) if weights is None else weights
+    if weights.min() == 0:
         risk, loss, weights = (values[weights > 0] for values in (risk, loss, weights))
     threshold, coverage, accepted = _trim(*_cumulate_in_order(np.argsort(risk), risk, loss, weights))
     return ErrorRejectCurve(threshold, coverage / coverage[-1], accepted / coverage[-1])
@@ -417,23 +419,21 @@ def _cumulate(risk):
 def _merge(risk, joined, ends, values):
     """Cumulate observed losses: joined[ends[v - 1] : ends[v]] are the sorted risks of loss values[v]."""
     n = risk.size
-    threshold, coverage, accepted = np.empty(n), np.empty(n), np.empty(n)
-    place, start = np.zeros(ends.size, dtype=np.int64), np.zeros(ends.size, dtype=np.int64)
-    start[1:] = ends[:-1]
-    place[:] = start
+    threshold, coverage, accepted = np.empty(n), np.empty(n), np.zeros(n)
     m = 0
     for r in range(n):
-        if r < n - 1 and risk[r + 1] == risk[r]:
-            continue
-        total = 0.0
-        for v in range(ends.size):
-            while place[v] < ends[v] and joined[place[v]] <= risk[r]:
-                place[v] += 1
-            total += values[v] * (place[v] - start[v])
-        threshold[m] = risk[r]
-        coverage[m] = (r + 1) / n
-        accepted[m] = total / n
-        m += 1
+        if r == n - 1 or risk[r + 1] != risk[r]:
+            threshold[m] = risk[r]
+            coverage[m] = (r + 1) / n
+            m += 1
+    start = 0
+    for v in range(ends.size):
+        place, end = start, ends[v]
+        for step in range(m):
+            while place < end and joined[place] <= threshold[step]:
+                place += 1
+            accepted[step] += values[v] * (place - start) / n
+        start = end
     return m, threshold, coverage, accepted
 
 

@@ -8,7 +8,7 @@ here; that they agree is a theorem, and a test. All functions pass ``**options``
 
 import numpy as np
 
-from learnable.foundations.bayes_decision_theory.decisions import conditional_risk, cost_matrix, decide
+from learnable.foundations.bayes_decision_theory.decisions import bayes_decision, conditional_risk, cost_matrix
 from learnable.foundations.bayes_decision_theory.problems import Estimate
 from learnable.validation import check_finite_array, check_loss_matrix, check_scalar
 
@@ -248,7 +248,7 @@ def plug_in_regret(problem, post_hat, L=None, **options):
     loss = check_loss_matrix(L, problem.n_classes)
 
     def decision(x, post):
-        return decide(post_hat(x), loss)[0]
+        return bayes_decision(post_hat(x), loss)
 
     def regret(x, post):
         risk = conditional_risk(post, loss)
@@ -256,7 +256,7 @@ def plug_in_regret(problem, post_hat, L=None, **options):
 
     # The regret jumps where either decision changes.
     def label(x, post):
-        return decision(x, post) * loss.shape[1] + decide(post, loss)[0]
+        return decision(x, post) * loss.shape[1] + bayes_decision(post, loss)
 
     return problem.expect(regret, label=label, **options)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.special import ndtr
 
-from learnable.foundations.bayes_decision_theory.decisions import cost_threshold, decide
+from learnable.foundations.bayes_decision_theory.decisions import bayes_conditional_risk, cost_threshold
 from learnable.foundations.bayes_decision_theory.density import DensityProblem
 from learnable.foundations.bayes_decision_theory.problems import FiniteProblem
 from learnable.foundations.bayes_decision_theory.reject import RejectTradeoff
@@ -220,7 +220,7 @@ def plateau(eta_values, edges=None):
         support=(0.0, 1.0),
         points=edges[1:-1],
         sampler=lambda n, rng: rng.random(n),
-        exact=lambda L: float(share @ decide(eta, L)[1]),
+        exact=lambda L: float(share @ bayes_conditional_risk(eta, L)),
     )
 
 
