@@ -1,0 +1,248 @@
+"""Measure our code beside what a user would pick instead.
+
+A chapter's benchmark is a short script::
+
+    bench = Benchmark("some_slug")
+    for n in bench.sizes([10_000, 100_000, 1_000_000]):
+        x = ...
+        bench.compare(
+            "what is computed",
+            size=n,
+            ours=lambda: ours(x),
+            peers={"numpy": lambda: theirs(x)},
+            accuracy=lambda ours, peer: agree(ours, peer),
+        )
+    bench.finish()
+
+Run it from the root of the repository, ``python -m benchmarks.<part>.bench_<slug> [--smoke]``, or all of them with
+``make bench``. ``--smoke`` takes the smallest size, one repeat, and stores nothing: it checks that the script runs
+and that both sides agree.
+
+How it measures: everything in one process, on a fixed number of threads, with the garbage collector off. Each
+candidate runs once to warm up (compilation, caches), and its results are compared by `accuracy`, which raises if they
+disagree and otherwise says in words in what they agree. Then the candidates take turns, in an order that rotates, so
+that a disturbance of the machine hits all of them; a call too short for the clock is repeated within a turn. The time
+reported is the median over turns.
+
+Results go to ``benchmarks/results/<slug>.json``::
+
+    {
+      "schema": 1,
+      "slug": "some_slug",
+      "measured": "2025-01-31",                       day of the measurement
+      "machine": {"cpu": ..., "cores": 2, "memory_gb": 8, "threads": 1, "system": "Linux x86_64"},
+      "versions": {"python": ..., "numpy": ..., ...},
+      "rows": [
+        {
+          "case": "what is computed",
+          "size": 10000,
+          "peer": "numpy",
+          "ours_seconds": 0.001,                      medians
+          "peer_seconds": 0.002,
+          "ratio": 2.0,                               peer_seconds / ours_seconds: above 1 ours is faster
+          "ours_spread": 0.03,                        distance of the quartiles over the median
+          "peer_spread": 0.05,
+          "turns": 15,
+          "accuracy": "largest difference 1e-16"      what was equal
+        }
+      ]
+    }
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import gc
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import statistics
+import time
+from pathlib import Path
+
+import numba
+from threadpoolctl import threadpool_limits
+
+RESULTS = Path(__file__).resolve().parent / "results"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+
+# A turn lasts at least this long, by repeating short calls; the turns of a case go on for SECONDS, within the limits.
+SHORTEST_TURN = 0.005
+SECONDS = 4.0
+TURNS = (5, 25)
+
+
+class Benchmark:
+    """Collects the comparisons of one chapter and stores them.
+
+    Parameters
+    ----------
+    slug : str
+        The chapter; names the file of results.
+    packages : tuple of str
+        Packages, beside the usual ones, whose versions matter.
+    threads : int, default=1
+        Threads for BLAS, OpenMP and numba, on both sides.
+    argv : list of str, optional
+        Command line; by default that of the process.
+    """
+
+    def __init__(self, slug, *, packages=(), threads=1, argv=None):
+        parser = argparse.ArgumentParser(description=f"Benchmark of {slug}.")
+        parser.add_argument("--smoke", action="store_true", help="smallest size, one repeat, store nothing")
+        parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
+        arguments = parser.parse_args(argv)
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", slug):
+            raise ValueError(f"slug must be the name of a chapter, got {slug!r}")
+        self.slug = slug
+        self.smoke = arguments.smoke
+        self.output = arguments.output
+        self.threads = threads
+        self.packages = tuple(dict.fromkeys((*PACKAGES, *packages)))
+        self.rows = []
+        threadpool_limits(limits=threads)
+        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+
+    def sizes(self, sizes):
+        """Return the sizes to run, in increasing order; in smoke mode the smallest."""
+        sizes = sorted(sizes)
+        return sizes[:1] if self.smoke else sizes
+
+    def compare(self, case, *, size, ours, peers, accuracy):
+        """Time one of our calls beside its peers on the same data.
+
+        Parameters
+        ----------
+        case : str
+            What is computed; rows of the same case and peer make a line of the chart.
+        size : int
+            Position on the chart's axis.
+        ours : callable
+            Without arguments.
+        peers : dict of str to callable
+            Each at its fastest setting.
+        accuracy : callable
+            ``accuracy(ours_result, peer_result)`` -> a sentence on what is equal; raises if it is not.
+        """
+        calls = {"ours": ours, **peers}
+        equal = self._agreement(ours, peers, accuracy)
+        times = self._take_turns(calls)
+        medians = {name: statistics.median(values) for name, values in times.items()}
+        for peer in peers:
+            self.rows.append(
+                {
+                    "case": case,
+                    "size": int(size),
+                    "peer": peer,
+                    "ours_seconds": _round(medians["ours"]),
+                    "peer_seconds": _round(medians[peer]),
+                    "ratio": _round(medians[peer] / medians["ours"]),
+                    "ours_spread": _spread(times["ours"]),
+                    "peer_spread": _spread(times[peer]),
+                    "turns": len(times[peer]),
+                    "accuracy": equal[peer],
+                }
+            )
+            row = self.rows[-1]
+            print(
+                f"{case} | {size:>12,} | ours {row['ours_seconds']:.3g} s | {peer} {row['peer_seconds']:.3g} s "
+                f"| ratio {row['ratio']:.3g} | {row['accuracy']}",
+                flush=True,
+            )
+
+    def finish(self):
+        """Store the rows; in smoke mode only say that all went well. Return the path, or None."""
+        if not self.rows:
+            raise ValueError(f"the benchmark of {self.slug} compared nothing")
+        if self.smoke:
+            print(f"{self.slug}: {len(self.rows)} comparisons agree")
+            return None
+        result = {
+            "schema": 1,
+            "slug": self.slug,
+            "measured": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "machine": describe_machine(self.threads),
+            "versions": {
+                "python": platform.python_version(),
+                **{name: importlib.metadata.version(name) for name in self.packages},
+            },
+            "rows": self.rows,
+        }
+        self.output.mkdir(parents=True, exist_ok=True)
+        path = self.output / f"{self.slug}.json"
+        path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return path
+
+    def _agreement(self, ours, peers, accuracy):
+        # One peer's result at a time: results may be as large as the data.
+        mine = ours()
+        return {name: str(accuracy(mine, call())) for name, call in peers.items()}
+
+    def _take_turns(self, calls):
+        names = list(calls)
+        times = {name: [] for name in names}
+        gc.collect()
+        repeats = {name: 1 if self.smoke else _repeats(call) for name, call in calls.items()}
+        start = time.perf_counter()
+        turn, last = 0, 1 if self.smoke else TURNS[1]
+        while turn < last:
+            for name in names[turn % len(names) :] + names[: turn % len(names)]:
+                times[name].append(_clock(calls[name], repeats[name]))
+            turn += 1
+            if turn >= TURNS[0] and time.perf_counter() - start > SECONDS:
+                break
+        return times
+
+
+def describe_machine(threads):
+    """Return what the machine is, without its name."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+    return {
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(memory / 2**30, 1),
+        "threads": threads,
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _cpu():
+    try:
+        info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor() or platform.machine()
+    found = re.search(r"^model name\s*:\s*(.+)$", info, re.MULTILINE)
+    return found.group(1).strip() if found else platform.machine()
+
+
+def _repeats(call):
+    seconds = _clock(call, 1)
+    return max(1, round(SHORTEST_TURN / max(seconds, 1e-9))) if seconds < SHORTEST_TURN else 1
+
+
+def _clock(call, repeats):
+    """Return the seconds of one call, averaged over `repeats`, with the garbage collector off."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        start = time.perf_counter()
+        for _ in range(repeats):
+            call()
+        return (time.perf_counter() - start) / repeats
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _spread(values):
+    if len(values) < 2:
+        return 0.0
+    low, middle, high = statistics.quantiles(values, n=4)
+    return _round((high - low) / middle)
+
+
+def _round(value):
+    return float(f"{value:.4g}")
