@@ -174,7 +174,7 @@ def without_the_index():
 
 @wrong("q5", fails="Classes that are never, or at once, selected")
 def last_size_by_default():
-    """Returns the last size where the answer is None."""
+    """Returns the last size where the answer is 0."""
 
     def select(errors, V, n):
         V = np.asarray(V, float)
