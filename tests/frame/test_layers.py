@@ -34,7 +34,11 @@ def write(path, *cells):
 @pytest.mark.parametrize(
     ("cells", "named", "why"),
     [
-        ([("x = 1", None), ("print(x + 1)", "3\n")], "my_chapter.ipynb::Cell 1", "reference_output == test_output failed"),
+        (
+            [("x = 1", None), ("print(x + 1)", "3\n")],
+            "my_chapter.ipynb::Cell 1",
+            "test_output failed",
+        ),
         ([("x = 1", None), ("print(y)", "3\n")], "my_chapter.ipynb::Cell 1", "NameError"),
         (
             [
