@@ -8,12 +8,14 @@ python -m tools.exercises transcript [--check] run the commands shown in book/in
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 if __package__ in (None, ""):
@@ -24,6 +26,8 @@ from learnable.exercises.workspace import Shelf
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "book" / "instructors.md"
+MEASUREMENT = ROOT / "benchmarks" / "exercises" / "grading.json"
+_MEASURED = re.compile(r"(?P<open><!-- measured -->).*?(?P<close><!-- end -->)", re.S)
 _BLOCK = re.compile(r"(?P<open>^```console\n)(?P<body>.*?)(?P<close>^```$)", re.S | re.M)
 
 
@@ -72,7 +76,7 @@ def transcript(text):
         sys.path.insert(0, str(ROOT / "tests" / "exercises"))
         from simulated_class import simulate
 
-        simulate(Path(scratch) / "submissions", 24, seed=8)
+        simulate(Path(scratch) / "submissions", 24, seed=41)
         environment = {
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -95,7 +99,22 @@ def transcript(text):
                     raise SystemExit(f"{shlex.quote(line[2:])} failed:\n{printed}")
             return match["open"] + "\n".join(out) + "\n" + match["close"]
 
-        return _BLOCK.sub(run, text)
+        return _MEASURED.sub(_measured, _BLOCK.sub(run, text))
+
+
+def _measured(match):
+    """Return the sentence about speed, from the stored measurement."""
+    m = json.loads(MEASUREMENT.read_text(encoding="utf-8"))
+    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(m["kinds"].items(), key=lambda item: -item[1]))
+    words = (
+        f"A simulated class of {m['submissions']} submissions ({kinds}) took {m['seconds']:.0f} s with "
+        f"{m['processes']} processes, {m['seconds_per_submission']:.2f} s a submission, and {m['seconds_again']:.1f} s "
+        "when everything was known already. Killed half-way and resumed, it gave "
+        f"{'identical' if m['identical_after_kill'] else 'DIFFERENT'} grades. `otter run`, without containers and "
+        f"without protection, takes {m['otter_run_seconds']:.1f} s for one of the perfect ones. Measured "
+        f"{m['measured']} with `benchmarks/exercises/bench_grading.py`; endless loops cost their time limits."
+    )
+    return f"{match['open']}\n{textwrap.fill(words, 120)}\n{match['close']}"
 
 
 def _without_times(text):

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -58,14 +59,40 @@ def right_or_wrong(expected, out):
     return len(off)
 
 
+def killed_and_resumed(folder, count, jobs):
+    """Grade the class once more, kill the grader with SIGKILL half-way, resume; return whether the grades agree."""
+    out = folder / "killed" / "grades.csv"
+    command = [sys.executable, "-m", "learnable.cli", "grade", str(folder / "submissions"), "--out", str(out)]
+    process = subprocess.Popen(
+        [*command, "--seed", "20120116", "--jobs", str(jobs)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    stored = 0
+    while process.poll() is None and stored < count // 2:
+        time.sleep(0.2)
+        with contextlib.suppress(sqlite3.Error), sqlite3.connect(out.with_suffix(".sqlite")) as connection:
+            (stored,) = connection.execute("SELECT COUNT(*) FROM result").fetchone()
+    process.kill()
+    process.wait()
+    _, printed = grade(folder / "submissions", out, jobs)
+    line = next(line for line in printed.splitlines() if "graded in" in line)
+    first = folder / "grades.csv"
+    same = all(a.read_bytes() == b.read_bytes() for a, b in ((first, out), (_json(first), _json(out))))
+    print(f"  killed with {stored} stored, resumed: {line}; grades {'identical' if same else 'DIFFER'}")
+    return same
+
+
+def _json(path):
+    return path.with_suffix(".json")
+
+
 def otter_run(count, folder):
     """Time ``otter run`` on perfect submissions, one process each, which is how otter grades without containers."""
     made = release([assignment(BAYES).path], folder / "bundle", seed=1, otter=True)
     times = []
     for number in range(count):
         path = write_notebook(folder / f"o{number}" / "bayes_decision_theory.ipynb", submission(BAYES))
-        command = ["otter", "run", "-a", str(made["zips"][0].resolve()), "-o", str(path.parent), "--no-logo", str(path)]
-        command[0] = str(Path(sys.executable).with_name("otter"))
+        command = [str(Path(sys.executable).with_name("otter")), "run", "-a", str(made["zips"][0].resolve())]
+        command += ["-o", str(path.parent), "--no-logo", str(path)]
         start = time.perf_counter()
         done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=False)
         times.append(time.perf_counter() - start)
@@ -102,12 +129,14 @@ def main():
             "seconds_per_submission": round(seconds / count, 4),
             "seconds_again": round(again, 2),
             "unexpected": unexpected,
+            "measured": time.strftime("%Y-%m-%d"),
         }
         if not options.smoke:
+            result["identical_after_kill"] = killed_and_resumed(folder, count, options.jobs)
             result["otter_run_seconds"] = otter_run(3, folder)
             print(f"  otter run, one perfect submission: {result['otter_run_seconds']:.2f} s")
             RESULTS.write_text(json.dumps(result, indent=1) + "\n")
-    return 1 if unexpected else 0
+    return 1 if unexpected or not result.get("identical_after_kill", True) else 0
 
 
 if __name__ == "__main__":

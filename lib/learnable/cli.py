@@ -205,13 +205,23 @@ def _solutions(options):
 
 
 def _sandbox(options):
+    _need_posix()
     from learnable.exercises.session import best_mode
 
     for number, (_, words) in enumerate(best_mode()):
         print(f"{'used here: ' if number == 0 else 'also works:'} {words}")
 
 
+def _need_posix():
+    if os.name != "posix":
+        raise ValueError(
+            "grading runs submissions in confined processes, which needs Linux or macOS. "
+            "On Windows use WSL, or otter's containers (`learnable release --otter`)."
+        )
+
+
 def _grade(options):
+    _need_posix()
     from learnable.exercises import classroom
     from learnable.exercises.checking import PUBLIC_SEED
     from learnable.exercises.masters import Assignment

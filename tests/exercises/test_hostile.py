@@ -76,6 +76,27 @@ def test_weaker_confinement_holds_against_plain_python(mode, name, weaker):
     assert nursery.alive() and psutil.Process(nursery.process.pid).children(recursive=True) == []
 
 
+def test_submission_that_takes_down_the_nursery_is_graded_all_the_same(nursery):
+    """Only possible without kernel isolation, with native code; it costs the submission, and nobody else."""
+    cell = "import ctypes, os\nctypes.CDLL(None).kill(os.getppid(), 9)\nimport time\ntime.sleep(5)"
+    with Nursery(assignment(BAYES).modules, mode="guard") as weak:
+        result = grade_cells([*GOOD, cell], assignment(BAYES), weak, 3, LIMITS, MASKED)
+        assert not weak.alive()
+    assert result["score"] == 0 and result["status"] == "trouble"
+    assert "took down the process that started it" in result["remarks"]
+    same = grade_cells([*GOOD, cell], assignment(BAYES), nursery, 3, LIMITS, MASKED)
+    if nursery.mode == "namespaces":
+        assert scores(same) == (5, 5) and nursery.alive()
+
+
+def test_forged_alarm_does_not_void_a_grade(nursery):
+    """A submission cannot pretend that the machinery failed."""
+    forged = "def cost_bayes(*args):\n    import gc\n    from learnable.exercises.wire import Channel\n"
+    forged += "    [c for c in gc.get_objects() if isinstance(c, Channel)][0].send(['unconfined', 'no kernel'])"
+    result = grade_cells([*GOOD, forged], assignment(BAYES), nursery, 3, LIMITS, MASKED)
+    assert scores(result) == (5, 0) and "not an answer" in " ".join(result["remarks"])
+
+
 @pytest.mark.parametrize("name", ["reads the solutions", "network access", "looks into other processes"])
 def test_user_namespace_as_an_ordinary_user_would_have(name, weaker):
     hostile = next(h for h in HOSTILE if h.name == name)
@@ -151,7 +172,7 @@ def test_zip_as_otter_exports_it(tmp_path, nursery):
     with zipfile.ZipFile(tmp_path / "ann.zip", "w") as archive:
         archive.write(path, "bayes_decision_theory.ipynb")
         archive.writestr("__zip_filename__", "ann.zip")
-    assert len(parse_notebook(read_submission(tmp_path / "ann.zip")).cells) == len(GOOD)
+    assert parse_notebook(read_submission(tmp_path / "ann.zip")).code == GOOD
 
 
 def test_two_files_of_one_student_leave_one(tmp_path):

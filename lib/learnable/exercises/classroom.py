@@ -16,6 +16,7 @@ import re
 import sqlite3
 import threading
 import time
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,6 @@ from tqdm import tqdm
 from .confine import Limits
 from .grading import (
     Unreadable,
-    chapter_of,
     empty_result,
     fingerprint,
     grade_cells,
@@ -131,7 +131,9 @@ def _one_file(student, path, chapters):
         submitted.unreadable = str(error)
         data = b""
     submitted.key = fingerprint(data)
-    named = chapter_of(data) if data else None
+    named = None
+    with contextlib.suppress(Unreadable):
+        named = parse_notebook(data).chapter
     by_name = [c for c in chapters if c.rpartition("/")[2] in path.stem]
     if named in chapters:
         submitted.chapter = named
@@ -312,14 +314,18 @@ def grade_all(submissions, assignments, seed, store, jobs=2, changes=None, maske
         run = Parallel(n_jobs=min(jobs, len(todo)), return_as="generator_unordered", pre_dispatch="2*n_jobs")
         outcomes = run(delayed(_grade_in_worker)(key, path, chapter, setting) for key, path, chapter in todo)
         with tqdm(outcomes, total=len(todo), desc="grading", unit="submission", disable=quiet) as bar:
-            for key, result, seconds, trouble, confinement in bar:
-                book.confinement = confinement
-                if trouble:
-                    book.failed += [(submitted, trouble) for submitted in waiting.pop(key)]
-                    continue
-                store.put(*key, result, seconds)
-                book.graded += 1
-                book.rows += [(submitted, result) for submitted in waiting.pop(key)]
+            try:
+                for key, result, seconds, trouble, confinement in bar:
+                    book.confinement = confinement or book.confinement
+                    if trouble:
+                        book.failed += [(submitted, trouble) for submitted in waiting.pop(key)]
+                        continue
+                    store.put(*key, result, seconds)
+                    book.graded += 1
+                    book.rows += [(submitted, result) for submitted in waiting.pop(key)]
+            except BrokenProcessPool as error:
+                why = f"a grading process was killed ({type(error).__name__}); run the command again to go on"
+                book.failed += [(submitted, why) for group in waiting.values() for submitted in group]
     book.seconds = time.monotonic() - start
     book.rows.sort(key=lambda row: (row[0].student, row[1]["chapter"], str(row[0].path)))
     return book
@@ -335,7 +341,7 @@ def _grade_in_worker(key, path, chapter, setting):
     identity = json.dumps([sources, modules, mode])
     confinement = ""
     try:
-        if _worker.get("identity") != identity:
+        if _worker.get("identity") != identity or not _worker["nursery"].alive():
             _close_worker()
             _end_with(main)
             _worker["assignments"] = {name: Assignment.load(p) for name, p in sources.items()}
@@ -348,7 +354,7 @@ def _grade_in_worker(key, path, chapter, setting):
             data = read_submission(path)
             if fingerprint(data) != key[0]:
                 raise SandboxError("the file changed while it was graded")
-            cells = [c.source for c in parse_notebook(data).cells if c.cell_type == "code"]
+            cells = parse_notebook(data).code
         except Unreadable as error:
             result = empty_result(assignment, "unreadable", str(error))
         else:
@@ -356,6 +362,8 @@ def _grade_in_worker(key, path, chapter, setting):
     except SandboxError as error:
         _close_worker()
         return key, None, 0.0, str(error), confinement
+    except Exception as error:  # a fault of ours must not cost the others their grades
+        return key, None, 0.0, f"internal error, {type(error).__name__}: {error}", confinement
     return key, result, time.monotonic() - start, "", confinement
 
 

@@ -3,7 +3,7 @@
 What the kernel offers is used, in this order, and what was used is reported:
 
 ``namespaces``
-    A file system of its own in which only the Python installation is visible (read-only) and ``/tmp`` is a small
+    A file system of its own in which only the Python installation is visible (read-only) and a small
     private disk; no network; its own process tree, so that killing its first process kills everything it
     started. As root the process also becomes an unprivileged user.
 ``landlock``
@@ -37,7 +37,7 @@ _CLONE = {
     "pid": 0x20000000,
     "net": 0x40000000,
 }
-_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 2, 4, 4096, 16384, 1 << 18
 _MNT_DETACH = 2
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _SYS_MOUNT_SETATTR, _SYS_LANDLOCK_CREATE, _SYS_LANDLOCK_ADD, _SYS_LANDLOCK_RESTRICT = 442, 444, 445, 446
@@ -55,6 +55,7 @@ _SYSTEM_FILES = (
     "/etc/nsswitch.conf",
     "/etc/alternatives",
 )
+_HOME = "/submission"  # where a submission works when it has a file system of its own
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
@@ -180,7 +181,7 @@ class Confinement:
 
     def home(self):
         """Return the directory in which the confined process works."""
-        return "/tmp" if self.mode == "namespaces" else self.room
+        return _HOME if self.mode == "namespaces" else self.room
 
     def _limit(self):
         limits = self.limits
@@ -224,7 +225,7 @@ class Confinement:
         _fork_and_wait(reap_all=True)
         die_with_parent()
         _drop_capabilities()
-        os.chdir("/tmp")
+        os.chdir(_HOME)
 
     def _build_root(self, uid, gid):
         """Assemble a root directory from read-only views of what Python needs, and move into it."""
@@ -245,18 +246,20 @@ class Confinement:
                 _mount("tmpfs", str(inside), "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=555,size=4k")
             elif inside.exists():
                 _mount("/dev/null", str(inside), None, _MS_BIND)
-        os.makedirs(f"{new}/tmp")
+        os.makedirs(new + _HOME)
         _mount(
             "tmpfs",
-            f"{new}/tmp",
+            new + _HOME,
             "tmpfs",
             _MS_NOSUID | _MS_NODEV,
             f"mode=700,uid={uid},gid={gid},size={self.limits.disk},nr_inodes=4096",
         )
-        os.symlink("/tmp", f"{new}/dev/shm")
+        os.symlink(_HOME, f"{new}/dev/shm")
+        if not os.path.exists(f"{new}/tmp"):  # an installation of Python may be there
+            os.symlink(_HOME, f"{new}/tmp")
         os.makedirs(f"{new}/proc")
         try:
-            _mount("proc", f"{new}/proc", "proc", _MS_NOSUID | _MS_NODEV)
+            _mount("proc", f"{new}/proc", "proc", _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
         except OSError:
             pass  # inside some containers proc cannot be mounted anew; Python does without it
         _set_attributes(new, _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID, recursive=False)

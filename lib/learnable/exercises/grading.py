@@ -4,12 +4,12 @@ The tests run here, in the trusted process, against plain data that the submissi
 Nothing that the submission writes, prints or redefines is read back as a result.
 """
 
-import contextlib
 import hashlib
 import io
 import json
 import warnings
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -73,20 +73,31 @@ def _notebook_in_zip(data):
     return notebook
 
 
+@dataclass(frozen=True)
+class Parsed:
+    """What matters of a notebook: the code, and the chapter its metadata names (or None)."""
+
+    code: list
+    chapter: str | None
+
+
 def parse_notebook(data):
-    """Return the notebook in ``data``; `Unreadable` when it is none."""
+    """Return the code cells and the chapter of the notebook in ``data``; `Unreadable` when it is none.
+
+    Read leniently: a notebook that some tool left slightly out of format is graded all the same.
+    """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
-        cells = [(c.cell_type, c.source) for c in notebook.cells]
-        if not all(isinstance(source, str) for _, source in cells):
-            raise ValueError("cells")
-    except RecursionError:
-        raise Unreadable("not a notebook (nested too deeply)") from None
+        document = json.loads(data.decode("utf-8-sig"))
+        if document.get("nbformat", 4) < 4:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                document = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
+        code = ["".join(c["source"]) for c in document["cells"] if c["cell_type"] == "code"]
+        about = document.get("metadata", {}).get("learnable", {})
+        chapter = about.get("chapter") if isinstance(about, dict) else None
     except Exception as error:
         raise Unreadable(f"not a notebook ({_reason(data, error)})") from None
-    return notebook
+    return Parsed(code, chapter if isinstance(chapter, str) else None)
 
 
 def _reason(data, error):
@@ -96,19 +107,11 @@ def _reason(data, error):
         return "it is an office document or archive"
     if isinstance(error, UnicodeDecodeError):
         return "it is not text"
-    try:
-        json.loads(data)
-    except ValueError:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
         return "it is not JSON; was it saved from Jupyter?"
     return "it is JSON, but not in the notebook format"
-
-
-def chapter_of(data):
-    """Return the chapter that a notebook's metadata names, or None."""
-    with contextlib.suppress(Unreadable, AttributeError, TypeError):
-        chapter = parse_notebook(data).metadata.get("learnable", {}).get("chapter")
-        return chapter if isinstance(chapter, str) else None
-    return None
 
 
 def fingerprint(data):
@@ -124,17 +127,16 @@ def empty_result(assignment, status, remark):
             {"title": c.name, "hidden": c.hidden, "points": c.points, "passed": False, "problem": remark, "parts": {}}
             for c in assignment.test_file(name).test_cases
         ]
-        questions[name] = {"score": 0.0, "possible": float(question.points), "cases": cases}
+        questions[name] = _question(question, 0.0, cases)
     return _result(assignment, questions, status, [remark], "")
 
 
 def grade_file(path, assignment, nursery, seed, limits=None, masked=()):
     """Grade the file at ``path``; see `grade_cells`."""
     try:
-        notebook = parse_notebook(read_submission(path))
+        cells = parse_notebook(read_submission(path)).code
     except Unreadable as error:
         return empty_result(assignment, "unreadable", str(error))
-    cells = [c.source for c in notebook.cells if c.cell_type == "code"]
     return grade_cells(cells, assignment, nursery, seed, limits, masked)
 
 
@@ -187,7 +189,7 @@ def grade_cells(cells, assignment, nursery, seed, limits=None, masked=()):
                 trouble = True
                 session.remark(_first_death(name, cases))
             score = sum(c["points"] for c in cases if c["passed"])
-            questions[name] = {"score": float(score), "possible": float(question.points), "cases": cases}
+            questions[name] = _question(question, score, cases)
         session.stop()
         trouble = trouble or bool(session.skipped)
         status = "trouble" if trouble else "remarks" if session.remarks else "ok"
@@ -218,6 +220,16 @@ def _first_death(name, cases):
             if text.startswith(("ended", "did not finish", "was killed", "crashed", "used up", "aborted", "sent")):
                 return f"{name}: the function {text}"
     return f"{name}: the process ended while it was asked"
+
+
+def _question(question, score, cases):
+    return {
+        "title": question.title,
+        "section": question.section,
+        "score": float(score),
+        "possible": float(question.points),
+        "cases": cases,
+    }
 
 
 def _result(assignment, questions, status, remarks, output):

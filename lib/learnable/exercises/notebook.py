@@ -104,7 +104,7 @@ class CheckReport:
             if not ok:
                 out.append(_problem_html(*split_message(message)))
         if not self.passed:
-            out.append(f'<p style="margin:.6em 0 .2em">📖 Read again: <em>{html.escape(self.info["section"])}</em></p>')
+            out.append(f'<p style="margin:.6em 0 .2em">Read again: <em>{html.escape(self.info["section"])}</em></p>')
             out.append(_hints_html(self.info["hints"]))
         if self.note:
             out.append(f'<p style="opacity:.7">{html.escape(self.note)}</p>')

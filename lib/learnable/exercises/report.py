@@ -76,7 +76,7 @@ def feedback_page(student, handed_in, reveal=False):
             body.append(f"<p>What the grader noticed:</p><ul>{items}</ul>")
         for name, question in result["questions"].items():
             body.append(_question(name, question, reveal))
-        if result["output"].strip():
+        if reveal and result["output"].strip():  # a function can print the hidden cases it is asked about
             body.append(
                 f"<details><summary>What the notebook printed (shortened)</summary>"
                 f"<pre>{_e(result['output'])}</pre></details>"
@@ -85,7 +85,8 @@ def feedback_page(student, handed_in, reveal=False):
 
 
 def _question(name, question, reveal):
-    out = [f"<h3>{_e(name)}: {question['score']:g} of {question['possible']:g}</h3>"]
+    points = f"{question['score']:g} of {question['possible']:g}"
+    out = [f"<h3>{_e(name)}. {_e(question['title'])}: {points}</h3>"]
     for case in question["cases"]:
         mark = '<b class="ok">✓</b>' if case["passed"] else '<b class="no">✗</b>'
         kind = ' <span class="soft">(hidden)</span>' if case["hidden"] else ""
@@ -102,6 +103,8 @@ def _question(name, question, reveal):
             elif case["parts"].get("Think about"):
                 text += f'<br><span class="soft">Think about: {_e(case["parts"]["Think about"])}</span>'
         out.append(f'<div class="case">{text}</div>')
+    if not all(case["passed"] for case in question["cases"]):
+        out.append(f"<p>Read again: <em>{_e(question['section'])}</em></p>")
     return "".join(out)
 
 

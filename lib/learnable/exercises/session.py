@@ -43,6 +43,10 @@ class SandboxError(RuntimeError):
     """The machinery failed, not the submission: no grade may be drawn from this."""
 
 
+class NurseryGone(SandboxError):
+    """The process that starts submissions has ended."""
+
+
 class Raised(AskedElsewhere):
     """The submission's function raised."""
 
@@ -140,7 +144,7 @@ class Nursery:
                     raise ConnectionError
                 data += piece
         except OSError:
-            raise SandboxError("the process that starts submissions has ended") from None
+            raise NurseryGone("the process that starts submissions has ended") from None
         return json.loads(data)
 
     def describe(self):
@@ -285,9 +289,17 @@ class Session:
         pid, self._pid = self._pid, None
         self._channel.close()
         self._channel = None
-        code = self.nursery.request(do="wait", pid=pid, seconds=patience)["code"] if patience else None
-        if code is None:
-            code = self.nursery.request(do="end", pid=pid, seconds=5.0)["code"]
+        try:
+            code = self.nursery.request(do="wait", pid=pid, seconds=patience)["code"] if patience else None
+            if code is None:
+                code = self.nursery.request(do="end", pid=pid, seconds=5.0)["code"]
+        except NurseryGone:
+            if self.nursery.mode == "namespaces":
+                raise
+            # Without namespaces a submission can reach the process that started it. That is its own doing.
+            self.fatal_calls = _FATAL_CALLS + 1
+            self.remark("took down the process that started it")
+            code = None
         self._drainer.join(5.0)
         if self.written > self.limits.output:
             self.remark(f"printed {_size(self.written)}; the first {_size(self.limits.output)} were kept")
@@ -319,11 +331,14 @@ class Session:
         self._drainer = threading.Thread(target=self._drain, args=(reading,), daemon=True)
         self._drainer.start()
         try:
-            self._converse(None, seconds=30.0)
+            first, *rest = self._channel.receive(time.monotonic() + 30.0)[0]
+            if first != "ready":
+                raise SandboxError(f"a submission could not be confined: {' '.join(map(str, rest))}")
             for name, data in self.files.items():
                 self._converse(["file", name], [data])
-        except Died as death:
-            raise SandboxError(f"the process of a submission {death.sentence} before it ran anything") from None
+        except (Died, Overdue, Closed, Garbled) as error:
+            self.stop()
+            raise SandboxError(f"the process of a submission ended before it ran anything ({error})") from None
 
     def _drain(self, output):
         """Read what the submission prints until nobody can print any more; keep the beginning."""
@@ -371,10 +386,7 @@ class Session:
                     raise KeyError(document[1])
                 elif kind == "error":
                     raise Raised(_description(rest[0]))
-                elif kind == "unconfined":
-                    self.stop()
-                    raise SandboxError(f"a submission could not be confined: {rest[0]}")
-                elif kind in ("done", "ready"):
+                elif kind == "done":
                     return rest
                 else:
                     raise Garbled("unknown reply")

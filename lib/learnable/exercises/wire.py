@@ -17,6 +17,7 @@ import numpy as np
 __all__ = ["Channel", "Closed", "Garbled", "Overdue", "Reference", "decode", "encode"]
 
 LARGEST_FRAME = 1 << 26
+LARGEST_TEXT = 1 << 24  # a list of a million numbers fits; text costs the receiver many times its size
 _LENGTHS = struct.Struct("<IQ")
 _SHORT = struct.Struct("<IQd")
 _DOUBLE = struct.Struct("<d")
@@ -176,7 +177,7 @@ class Channel:
         """Send one frame; `Garbled` when it is larger than a frame may be."""
         text = json.dumps(document, separators=(",", ":")).encode()
         size = sum(map(len, buffers))
-        if len(text) + size > LARGEST_FRAME:
+        if len(text) > LARGEST_TEXT or len(text) + size > LARGEST_FRAME:
             raise Garbled(f"a message of {(len(text) + size) / 1e6:.0f} MB is too large to travel")
         head = json.dumps([len(b) for b in buffers]).encode() + b"\n" + text
         self._send(b"".join((_LENGTHS.pack(len(head), size), head, *buffers)), deadline)
@@ -197,7 +198,7 @@ class Channel:
         head, size = _LENGTHS.unpack(self._exactly(_LENGTHS.size, deadline))
         if head == _SHORT_MARK:
             return ["number", size, _DOUBLE.unpack(self._exactly(_DOUBLE.size, deadline))[0]], ()
-        if head + size > LARGEST_FRAME + (1 << 16):
+        if head > LARGEST_TEXT + (1 << 16) or head + size > LARGEST_FRAME + (1 << 16):
             raise Garbled("the message announced is too large")
         text = self._exactly(head, deadline)
         data = self._exactly(size, deadline)
