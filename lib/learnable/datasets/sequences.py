@@ -1,0 +1,519 @@
+"""Sequences: hidden Markov models, switching systems, strings, protein families, control charts.
+
+Sequences of equal length come as one array with the sequence first; otherwise as a list of arrays.
+"""
+
+from functools import cache
+
+import numpy as np
+from numba import njit
+from sklearn.utils import Bunch
+
+from learnable.datasets._simulate import check_choice, check_size, generator, random_orthogonal
+from learnable.datasets.loaders import load
+from learnable.validation import check_finite_array, check_probability_vector, check_scalar
+
+__all__ = [
+    "hmm_parameters",
+    "make_control_charts",
+    "make_dialogues",
+    "make_dna_hmm",
+    "make_hmm",
+    "make_markov_strings",
+    "make_motif_strings",
+    "make_protein_families",
+    "make_switching_series",
+    "make_two_view_sequences",
+    "sample_hmm",
+]
+
+
+def hmm_parameters(name):
+    """Start, transition matrix and emissions of well-known hidden Markov models.
+
+    Parameters
+    ----------
+    name : {"casino", "ring", "sticky", "vowels"}
+        * "casino": a fair and a loaded die (six with probability 1/2); fair to loaded 0.05, back 0.1.
+        * "ring": five states in a circle, stay 0.8, one step 0.15, two steps 0.05, Gaussian emissions with means
+          0, 1, 2, 1, 0.5 and variance 1 (a model in which Viterbi and pointwise decoding disagree).
+        * "sticky": two states, stay 0.9, emissions N(-0.75, 1) and N(0.75, 1).
+        * "vowels": two states that tend to alternate, emitting the 26 letters, vowels mainly in the first.
+
+    Returns
+    -------
+    dict
+        Arguments for :func:`sample_hmm`.
+
+    Examples
+    --------
+    >>> hmm_parameters("casino")["transition"].tolist()
+    [[0.95, 0.05], [0.1, 0.9]]
+    """
+    check_choice(name, "name", ("casino", "ring", "sticky", "vowels"))
+    if name == "casino":
+        emission = np.vstack([np.full(6, 1 / 6), np.append(np.full(5, 0.1), 0.5)])
+        return {"start": [0.5, 0.5], "transition": np.array([[0.95, 0.05], [0.1, 0.9]]), "emission": emission}
+    if name == "ring":
+        eye = np.eye(5)
+        transition = 0.8 * eye + 0.15 * np.roll(eye, 1, axis=1) + 0.05 * np.roll(eye, 2, axis=1)
+        return {"start": np.full(5, 0.2), "transition": transition, "means": np.array([0.0, 1.0, 2.0, 1.0, 0.5])}
+    if name == "sticky":
+        transition = np.array([[0.9, 0.1], [0.1, 0.9]])
+        return {"start": [0.5, 0.5], "transition": transition, "means": np.array([-0.75, 0.75])}
+    letters = np.full((2, 26), 0.002)
+    vowels = [0, 4, 8, 14, 20]
+    letters[0, vowels] = 1.0
+    letters[1, [i for i in range(26) if i not in vowels]] = 1.0
+    letters /= letters.sum(axis=1, keepdims=True)
+    return {"start": [0.4, 0.6], "transition": np.array([[0.15, 0.85], [0.7, 0.3]]), "emission": letters}
+
+
+def sample_hmm(n_sequences=1, length=100, *, start, transition, emission=None, means=None, sds=1.0, random_state=None):
+    """Draw state paths and observations of a hidden Markov model; cost linear in the total length.
+
+    Parameters
+    ----------
+    n_sequences : int, default=1
+    length : int or (int, int), default=100
+        A common length, or the ends (both included) of the uniform law of the lengths.
+    start : array-like of shape (k,)
+    transition : array-like of shape (k, k)
+    emission : array-like of shape (k, m), optional
+        Probabilities of m symbols.
+    means : array-like of shape (k,) or (k, d), optional
+        Instead of `emission`: Gaussian emissions with standard deviations `sds` (scalar, (k,) or (k, d)).
+
+    Returns
+    -------
+    Bunch
+        ``data`` and ``states``: arrays (n_sequences, length[, d]) or lists.
+
+    Examples
+    --------
+    >>> made = sample_hmm(2, 5, **hmm_parameters("casino"), random_state=0)
+    >>> made.data.shape, made.states.shape
+    ((2, 5), (2, 5))
+    """
+    n, rng = check_size(n_sequences, "n_sequences"), generator(random_state)
+    lengths = _lengths(length, n, rng)
+    start = check_probability_vector(start, "start")
+    k = len(start)
+    transition = _stochastic(transition, "transition", (k, k))
+    if (emission is None) == (means is None):
+        raise ValueError("give either emission or means")
+    total = int(lengths.sum())
+    path = _walk(np.cumsum(start), np.cumsum(transition, axis=1), lengths, rng.random(total))
+    if emission is not None:
+        rows = _stochastic(emission, "emission", (k, None))
+        values = _pick(np.cumsum(rows, axis=1), path, rng.random(total))
+    else:
+        centre = check_finite_array(means, "means")
+        if len(centre) != k:
+            raise ValueError(f"means must have {k} rows, got {len(centre)}")
+        spread = np.broadcast_to(np.asarray(sds, dtype=np.float64), (k,)) if np.ndim(sds) <= 1 else np.asarray(sds)
+        spread = spread.reshape(k, *([1] * (centre.ndim - 1))) if spread.ndim < centre.ndim else spread
+        values = centre[path] + spread[path] * rng.standard_normal((total, *centre.shape[1:]))
+    return Bunch(data=_cut(values, lengths), states=_cut(path, lengths))
+
+
+def make_hmm(name="casino", n_sequences=1, length=300, *, random_state=None):
+    """Sequences of a named model (:func:`hmm_parameters`), with the model in ``model``.
+
+    Examples
+    --------
+    >>> made = make_hmm("ring", length=2000, random_state=0)
+    >>> made.data.shape, sorted(made.model)
+    ((1, 2000), ['means', 'start', 'transition'])
+    """
+    model = hmm_parameters(name)
+    made = sample_hmm(n_sequences, length, **model, random_state=random_state)
+    made.model = model
+    return made
+
+
+def _lengths(length, n, rng):
+    if np.ndim(length) == 0:
+        return np.full(n, check_size(length, "length"))
+    low, high = (check_size(v, "length") for v in length)
+    if high < low:
+        raise ValueError(f"length must be (low, high) with low <= high, got {length}")
+    return rng.integers(low, high + 1, size=n)
+
+
+def _cut(values, lengths):
+    if (lengths == lengths[0]).all():
+        return values.reshape(len(lengths), lengths[0], *values.shape[1:])
+    return np.split(values, np.cumsum(lengths)[:-1])
+
+
+def _stochastic(rows, name, shape):
+    rows = check_finite_array(rows, name, ndim=2)
+    if rows.shape[0] != shape[0] or (shape[1] is not None and rows.shape[1] != shape[1]):
+        raise ValueError(f"{name} must have shape {shape}, got {rows.shape}")
+    if (rows < 0).any() or not np.allclose(rows.sum(axis=1), 1):
+        raise ValueError(f"the rows of {name} must be probabilities that sum to one")
+    return rows
+
+
+@njit(cache=True)
+def _walk(start, transition, lengths, u):
+    path = np.empty(len(u), dtype=np.int64)
+    t = 0
+    for length in lengths:
+        state = 0
+        for step in range(length):
+            row = start if step == 0 else transition[state]
+            state = 0
+            while state < len(row) - 1 and u[t] >= row[state]:
+                state += 1
+            path[t] = state
+            t += 1
+    return path
+
+
+@njit(cache=True)
+def _pick(rows, path, u):
+    values = np.empty(len(u), dtype=np.int64)
+    for t in range(len(u)):
+        symbol = 0
+        while symbol < rows.shape[1] - 1 and u[t] >= rows[path[t], symbol]:
+            symbol += 1
+        values[t] = symbol
+    return values
+
+
+def make_two_view_sequences(
+    n_per_class=40, *, n_classes=6, n_informative=5, n_noise=30, noise=(1.0, 3.0), length=(15, 30), random_state=None
+):
+    """Gestures seen by two sensors: left-right HMMs among autocorrelated noise (Wu and Cheng 2014, stand-in).
+
+    Class c and view v: four states from left to right, self-transition 0.8, means N(0, I) in `n_informative`
+    dimensions, emission noise `noise[v]`; then `n_noise` dimensions of AR(1) noise with coefficient 0.9. The two
+    views of one gesture share its length.
+
+    Returns
+    -------
+    Bunch
+        ``views``: two lists of arrays (time, dimension); ``target``; ``relevant`` (the first dimensions).
+
+    Examples
+    --------
+    >>> made = make_two_view_sequences(2, n_classes=3, random_state=0)
+    >>> len(made.views[0]), made.views[1][0].shape[1]
+    (6, 35)
+    """
+    n, k, rng = check_size(n_per_class, "n_per_class"), check_size(n_classes, "n_classes"), generator(random_state)
+    d, extra = check_size(n_informative, "n_informative"), check_size(n_noise, "n_noise", low=0)
+    y = np.repeat(np.arange(k), n)
+    lengths = _lengths(length, len(y), rng)
+    views = []
+    for sd in noise:
+        means = rng.standard_normal((k, 4, d))
+        steps = rng.random(int(lengths.sum())) > 0.8
+        steps[np.concatenate([[0], np.cumsum(lengths)[:-1]])] = False
+        view = []
+        for label, moved in zip(y, np.split(steps, np.cumsum(lengths)[:-1]), strict=True):
+            state = np.minimum(np.cumsum(moved), 3)
+            signal = means[label, state] + sd * rng.standard_normal((len(state), d))
+            view.append(np.hstack([signal, _autoregression(len(state), extra, 0.9, rng)]))
+        views.append(view)
+    return Bunch(views=views, target=y, relevant=np.arange(d))
+
+
+def _autoregression(n, d, rho, rng):
+    """Stationary AR(1) with unit variance."""
+    x = rng.standard_normal((n, d))
+    for t in range(1, n):
+        x[t] = rho * x[t - 1] + np.sqrt(1 - rho**2) * x[t]
+    return x
+
+
+def make_dna_hmm(n_per_class=60, *, n_states=3, length=(50, 400), random_state=None):
+    """Two classes of four-letter strings from random hidden Markov models (Jebara et al. 2004, stand-in for HS3D).
+
+    Each class has a transition matrix and emissions with Dirichlet(1) rows; every string blends its class's
+    emissions with an own draw (three parts to one).
+
+    Examples
+    --------
+    >>> made = make_dna_hmm(3, random_state=0)
+    >>> len(made.data), set("".join(made.data)) <= set("ACGT")
+    (6, True)
+    """
+    n, k, rng = check_size(n_per_class, "n_per_class"), check_size(n_states, "n_states"), generator(random_state)
+    strings, letters = [], np.array(list("ACGT"))
+    transitions = rng.dirichlet(np.ones(k), size=(2, k))
+    emissions = rng.dirichlet(np.ones(4), size=(2, k))
+    for label in (0, 1):
+        for _ in range(n):
+            own = 0.75 * emissions[label] + 0.25 * rng.dirichlet(np.ones(4), size=k)
+            model = {"start": np.full(k, 1 / k), "transition": transitions[label], "emission": own}
+            made = sample_hmm(1, length, **model, random_state=rng)
+            strings.append("".join(letters[made.data[0]]))
+    return Bunch(data=strings, target=np.repeat([0, 1], n), transitions=transitions, emissions=emissions)
+
+
+def make_markov_strings(
+    n_per_class=100, *, order=2, alphabet="ACGT", length=(60, 120), contrast=1.0, random_state=None
+):
+    """Two Markov sources of a given order over an alphabet.
+
+    The rows of both transition tables are Dirichlet(1) draws; `contrast` blends the second source from the first
+    (0, equal) to its own (1).
+
+    Returns
+    -------
+    Bunch
+        ``data`` (strings), ``target``, ``tables`` (2, a^order, a).
+
+    Examples
+    --------
+    >>> made = make_markov_strings(2, length=10, random_state=0)
+    >>> [len(s) for s in made.data]
+    [10, 10, 10, 10]
+    """
+    n, order, rng = check_size(n_per_class, "n_per_class"), check_size(order, "order"), generator(random_state)
+    contrast = check_scalar(contrast, "contrast", low=0, high=1)
+    a = len(alphabet)
+    if a < 2:
+        raise ValueError("alphabet must have at least two letters")
+    tables = rng.dirichlet(np.ones(a), size=(2, a**order))
+    tables[1] = (1 - contrast) * tables[0] + contrast * tables[1]
+    lengths = _lengths(length, 2 * n, rng)
+    labels = np.repeat([0, 1], n)
+    letters, strings = np.array(list(alphabet)), []
+    for label, size in zip(labels, lengths, strict=True):
+        codes = _markov(tables[label].cumsum(axis=1), order, rng.random(size))
+        strings.append("".join(letters[codes]))
+    return Bunch(data=strings, target=labels, tables=tables)
+
+
+@njit(cache=True)
+def _markov(rows, order, u):
+    """A string of a chain of the given order, its first letters uniform."""
+    a = rows.shape[1]
+    codes = np.empty(len(u), dtype=np.int64)
+    context = 0
+    for t in range(len(u)):
+        if t < order:
+            letter = min(int(u[t] * a), a - 1)
+        else:
+            letter = 0
+            while letter < a - 1 and u[t] >= rows[context, letter]:
+                letter += 1
+        codes[t] = letter
+        context = (context * a + letter) % rows.shape[0]
+    return codes
+
+
+def make_motif_strings(n_per_class=100, *, motif="TATAAT", length=60, max_gap=2, mutation=0.1, random_state=None):
+    """Random DNA; strings of class 1 carry a motif with gaps and mutations at a random place.
+
+    Examples
+    --------
+    >>> made = make_motif_strings(2, random_state=0)
+    >>> len(made.data), made.target.tolist()
+    (4, [0, 0, 1, 1])
+    """
+    n, rng = check_size(n_per_class, "n_per_class"), generator(random_state)
+    longest = len(motif) + check_size(max_gap, "max_gap", low=0)
+    length = check_scalar(length, "length", low=longest, integer=True)
+    mutation = check_scalar(mutation, "mutation", low=0, high=1)
+    letters = np.array(list("ACGT"))
+    if not set(motif) <= set("ACGT") or not motif:
+        raise ValueError(f"motif must be a word over A, C, G, T, got {motif!r}")
+    codes = letters[rng.integers(4, size=(2 * n, length))]
+    labels, starts = np.repeat([0, 1], n), np.full(2 * n, -1)
+    for row in range(n, 2 * n):
+        gap = int(rng.integers(longest - len(motif) + 1))
+        split = int(rng.integers(1, len(motif))) if len(motif) > 1 else 1
+        start = int(rng.integers(length - len(motif) - gap + 1))
+        places = start + np.arange(len(motif)) + gap * (np.arange(len(motif)) >= split)
+        word = np.where(rng.random(len(motif)) < mutation, letters[rng.integers(4, size=len(motif))], list(motif))
+        codes[row, places] = word
+        starts[row] = start
+    return Bunch(data=["".join(row) for row in codes], target=labels, starts=starts)
+
+
+def make_dialogues(n_samples=600, *, n_classes=10, vocabulary=150, own=0.6, boost=1.6, random_state=None):
+    """Short utterances seen through a noisy recogniser, as word lattices (Cortes, Haffner and Mohri 2004, stand-in).
+
+    Words 0..vocabulary-1 have Zipf frequencies. In class c every word has two successors of its own: the next word is
+    one of them with probability `own`, otherwise a Zipf draw; 6 to 10 words. The recogniser offers the true word and
+    three fixed confusable ones, with logits N(0, 1), the truth's raised by `boost`.
+
+    Returns
+    -------
+    Bunch
+        ``transcripts`` (true words), ``one_best``, ``words`` and ``posteriors`` (arrays (time, 4), the truth in a
+        random column), ``target``, ``accuracy`` (share of words recognised).
+
+    Examples
+    --------
+    >>> made = make_dialogues(200, random_state=0)
+    >>> 0.6 < made.accuracy < 0.85
+    True
+    """
+    n, k = check_size(n_samples), check_size(n_classes, "n_classes")
+    v, rng = check_size(vocabulary, "vocabulary", low=5), generator(random_state)
+    own = check_scalar(own, "own", low=0, high=1)
+    zipf = 1 / np.arange(1, v + 1)
+    cumulated = np.cumsum(zipf / zipf.sum())
+    successors = rng.integers(v, size=(k, v, 2))
+    confusable = np.array([rng.permutation([w for w in range(v) if w != word])[:3] for word in range(v)])
+    y = rng.integers(k, size=n)
+    lengths = rng.integers(6, 11, size=n)
+    transcripts, one_best, words, posteriors, right = [], [], [], [], 0
+    for label, size in zip(y, lengths, strict=True):
+        drawn = np.minimum(np.searchsorted(cumulated, rng.random(size)), v - 1)
+        follow, which = rng.random(size) < own, rng.integers(2, size=size)
+        for t in range(1, size):
+            if follow[t]:
+                drawn[t] = successors[label, drawn[t - 1], which[t]]
+        offered = np.column_stack([drawn, confusable[drawn]])
+        logits = rng.standard_normal((size, 4))
+        logits[:, 0] += boost
+        shuffle = rng.permuted(np.tile(np.arange(4), (size, 1)), axis=1)
+        offered, logits = (np.take_along_axis(x, shuffle, axis=1) for x in (offered, logits))
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        best = offered[np.arange(size), logits.argmax(axis=1)]
+        right += int((best == drawn).sum())
+        transcripts.append(drawn)
+        one_best.append(best)
+        words.append(offered)
+        posteriors.append(weights / weights.sum(axis=1, keepdims=True))
+    made = {"transcripts": transcripts, "one_best": one_best, "words": words, "posteriors": posteriors}
+    return Bunch(**made, target=y, accuracy=right / int(lengths.sum()))
+
+
+def make_switching_series(n_models=20, *, n_series=5, length=25, n_states=5, random_state=None):
+    """Two classes of planar series from switching linear systems (Jebara et al. 2004, Section 9, stand-in).
+
+    Each model has `n_states` dynamics A_j = 0.95 rotation diag(U(0.5, 1)), switching with 0.9 on the diagonal,
+    state noise 0.1 I and observation noise 0.05 I (variances). The first half of the models is class 0.
+
+    Examples
+    --------
+    >>> made = make_switching_series(4, random_state=0)
+    >>> made.data.shape, made.target.tolist()[::5]
+    ((20, 25, 2), [0, 0, 1, 1])
+    """
+    m, n, t = check_size(n_models, "n_models"), check_size(n_series, "n_series"), check_size(length, "length")
+    k, rng = check_size(n_states, "n_states"), generator(random_state)
+    data, states = np.empty((m * n, t, 2)), np.empty((m * n, t), dtype=int)
+    dynamics = np.empty((m, k, 2, 2))
+    stay = np.full((k, k), 0.1 / max(k - 1, 1)) + (0.9 - 0.1 / max(k - 1, 1)) * np.eye(k) if k > 1 else np.ones((1, 1))
+    for model in range(m):
+        for j in range(k):
+            dynamics[model, j] = 0.95 * random_orthogonal(2, rng) * rng.uniform(0.5, 1, 2)
+        rows = slice(model * n, (model + 1) * n)
+        path = _walk(np.cumsum(np.full(k, 1 / k)), stay.cumsum(axis=1), np.full(n, t), rng.random(n * t)).reshape(n, t)
+        x = rng.standard_normal((n, 2))
+        for step in range(t):
+            x = np.einsum("nij,nj->ni", dynamics[model, path[:, step]], x) + np.sqrt(0.1) * rng.standard_normal((n, 2))
+            data[rows, step] = x + np.sqrt(0.05) * rng.standard_normal((n, 2))
+        states[rows] = path
+    target = np.repeat(np.arange(m) >= (m + 1) // 2, n).astype(int)
+    return Bunch(data=data, target=target, model=np.repeat(np.arange(m), n), states=states, dynamics=dynamics)
+
+
+@cache
+def _substitution():
+    """BLOSUM62's conditional substitution law off the diagonal, background frequencies and the letters."""
+    table = load("blosum62")
+    background = table.background / table.background.sum()
+    joint = background * 2.0 ** (table.data / 2)
+    np.fill_diagonal(joint, 0.0)
+    return joint / joint.sum(axis=1, keepdims=True), background, table.names
+
+
+def make_protein_families(
+    n_folds=8, *, n_superfamilies=2, n_families=3, n_members=12, flank=(10, 40), random_state=None
+):
+    """Protein-like strings with a fold / superfamily / family hierarchy (stand-in for SCOP; Leslie and Kuang 2004).
+
+    The root of a superfamily is random with background frequencies and length U(90, 180); a family's ancestor evolves
+    from it for time 1.2, a member from that for time 0.5: a site mutates with probability 1 - exp(-t / 2) by
+    BLOSUM62, insertions and deletions start at rate 0.02 t a site with geometric lengths of mean 2. Members get
+    random flanks. The superfamilies of a fold are independent here: a fold only groups them.
+
+    Returns
+    -------
+    Bunch
+        ``data`` (strings), ``fold``, ``superfamily``, ``family`` (numbers, each over the whole set).
+
+    Examples
+    --------
+    >>> made = make_protein_families(2, n_members=3, random_state=0)
+    >>> len(made.data), int(made.family.max()) + 1
+    (36, 12)
+    """
+    sizes = (n_folds, n_superfamilies, n_families, n_members)
+    names = ("n_folds", "n_superfamilies", "n_families", "n_members")
+    folds, supers, families, members = (check_size(s, k) for s, k in zip(sizes, names, strict=True))
+    rng = generator(random_state)
+    law, background, letters = _substitution()
+    cumulated, letters = law.cumsum(axis=1), np.array(letters)
+    strings = []
+    for _ in range(folds * supers):
+        root = rng.choice(20, size=int(rng.integers(90, 181)), p=background)
+        for _ in range(families):
+            ancestor = _evolve(root, 1.2, cumulated, background, rng)
+            for _ in range(members):
+                member = _evolve(ancestor, 0.5, cumulated, background, rng)
+                sides = [rng.choice(20, size=int(rng.integers(flank[0], flank[1] + 1)), p=background) for _ in (0, 1)]
+                strings.append("".join(letters[np.concatenate([sides[0], member, sides[1]])]))
+    family = np.repeat(np.arange(folds * supers * families), members)
+    return Bunch(data=strings, family=family, superfamily=family // families, fold=family // (families * supers))
+
+
+def _evolve(sequence, time, cumulated, background, rng):
+    """Point mutations, then insertions and deletions."""
+    sequence = sequence.copy()
+    hit = np.flatnonzero(rng.random(len(sequence)) < 1 - np.exp(-0.5 * time))
+    sequence[hit] = (rng.random((len(hit), 1)) >= cumulated[sequence[hit]][:, :-1]).sum(axis=1)
+    parts, place = [], 0
+    for start in np.flatnonzero(rng.random(len(sequence)) < 0.02 * time):
+        if start < place:
+            continue
+        parts.append(sequence[place:start])
+        size = int(rng.geometric(0.5))
+        if rng.random() < 0.5:
+            parts.append(rng.choice(20, size=size, p=background))
+            place = start
+        else:
+            place = start + size
+    parts.append(sequence[place:])
+    return np.concatenate(parts)
+
+
+def make_control_charts(n_per_class=100, *, length=60, random_state=None):
+    """Synthetic control charts (Alcock and Manolopoulos 1999), the synthetic-control set of the 121-set benchmark.
+
+    y(t) = 30 + 2 r(t), r ~ U(-3, 3), t = 1..length, plus: nothing; a sin(2 pi t / T) with a, T ~ U(10, 15); a trend
+    +-g t with g ~ U(0.2, 0.5); a shift +-x from t3 on, x ~ U(7.5, 20), t3 between a third and two thirds.
+
+    Returns
+    -------
+    Bunch
+        ``data`` (6 n_per_class, length); classes normal, cyclic, increasing, decreasing, upward, downward.
+
+    Examples
+    --------
+    >>> make_control_charts(random_state=0).data.shape
+    (600, 60)
+    """
+    n, length, rng = check_size(n_per_class, "n_per_class"), check_size(length, "length"), generator(random_state)
+    y = np.repeat(np.arange(6), n)
+    t = np.arange(1, length + 1)
+    X = 30 + 2 * rng.uniform(-3, 3, (6 * n, length))
+    amplitude, period = rng.uniform(10, 15, (2, n, 1))
+    X[y == 1] += amplitude * np.sin(2 * np.pi * t / period)
+    for label, sign in ((2, 1), (3, -1)):
+        X[y == label] += sign * rng.uniform(0.2, 0.5, (n, 1)) * t
+    for label, sign in ((4, 1), (5, -1)):
+        start = rng.uniform(length / 3, 2 * length / 3, (n, 1))
+        X[y == label] += sign * rng.uniform(7.5, 20, (n, 1)) * (t >= start)
+    names = ["normal", "cyclic", "increasing", "decreasing", "upward shift", "downward shift"]
+    return Bunch(data=X, target=y, target_names=names)
