@@ -1,0 +1,164 @@
+"""The shared tree builder: exact splits, optimal subtrees for every penalty, agreement with scikit-learn."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from learnable.trees import CRITERIA, best_subtree, grow, weakest_links
+
+
+def impurity(y, w, criterion):
+    """weight × impurity, written from the definitions."""
+    total = w.sum()
+    if total == 0:
+        return 0.0
+    if criterion == "squared":
+        mean = (w * y).sum() / total
+        return (w * (y - mean) ** 2).sum()
+    p = np.array([w[y == c].sum() for c in np.unique(y)]) / total
+    p = p[p > 0]
+    return total * {"gini": 1 - (p**2).sum(), "entropy": -(p * np.log(p)).sum(), "error": 1 - p.max()}[criterion]
+
+
+def best_first_split(X, y, w, criterion):
+    best = np.inf
+    for j in range(X.shape[1]):
+        values = np.unique(X[:, j])
+        for cut in (values[1:] + values[:-1]) / 2:
+            low = X[:, j] <= cut
+            best = min(best, impurity(y[low], w[low], criterion) + impurity(y[~low], w[~low], criterion))
+    return best
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(CRITERIA), st.booleans())
+def test_first_split_is_the_best_one(seed, criterion, weighted):
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(2, 25), rng.integers(1, 4)
+    X = rng.integers(0, 6, (n, d)).astype(float)
+    y = rng.normal(size=n) if criterion == "squared" else rng.integers(0, 3, n)
+    w = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
+    tree = grow(X, y, criterion, sample_weight=w, max_depth=1)
+    assert tree.cost[0] == pytest.approx(impurity(y, w, criterion), abs=1e-9)
+    if tree.n_leaves == 2:
+        assert tree.cost[1] + tree.cost[2] == pytest.approx(best_first_split(X, y, w, criterion), abs=1e-9)
+        sides = tree.apply(X)
+        assert tree.weight[1] == w[sides == 1].sum() and tree.weight[2] == w[sides == 2].sum()
+    else:
+        assert tree.cost[0] <= 1e-9 or (np.ptp(X, axis=0) == 0).all()
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("depth", [3, 8, None])
+def test_same_training_error_as_scikit_learn(criterion, depth):
+    X, y = load_digits(return_X_y=True)
+    ours = grow(X, y, criterion, max_depth=depth)
+    theirs = DecisionTreeClassifier(criterion=criterion, max_depth=depth, random_state=0).fit(X, y)
+    error = np.mean(ours.value[ours.apply(X)].argmax(axis=1) != y)
+    assert error == pytest.approx(np.mean(theirs.predict(X) != y), abs=0.004)
+    if depth == 3:
+        assert error == pytest.approx(np.mean(theirs.predict(X) != y), abs=1e-12)
+
+
+def test_regression_agrees_with_scikit_learn():
+    X, y = load_diabetes(return_X_y=True)
+    ours = grow(X, y, "squared", max_depth=4, min_leaf=5)
+    theirs = DecisionTreeRegressor(max_depth=4, min_samples_leaf=5, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.value[ours.apply(X), 0], theirs.predict(X), rtol=1e-9)
+    huge = grow(X, y + 1e9, "squared", max_depth=4, min_leaf=5)
+    np.testing.assert_allclose(huge.value[huge.apply(X), 0] - 1e9, theirs.predict(X), rtol=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["gini", "entropy", "error", "squared"]))
+def test_path_is_optimal_and_smallest_for_every_penalty(seed, criterion):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (40, 3)).astype(float)
+    y = rng.normal(size=40) if criterion == "squared" else rng.integers(0, 3, 40)
+    tree = grow(X, y, criterion, max_depth=4)
+    path = weakest_links(tree)
+    assert (np.diff(path.penalty) > 0).all() and (np.diff(path.leaves) < 0).all()
+    assert path.leaves[-1] == 1 and path.cost[-1] == pytest.approx(tree.cost[0])
+    middles = (path.penalty[1:] + path.penalty[:-1]) / 2
+    for penalty in np.concatenate([path.penalty, middles, [path.penalty[-1] + 1]]):
+        _, value, leaves = best_subtree(tree, penalty)
+        index = path.index_for(penalty)
+        assert path.cost[index] + penalty * path.leaves[index] == pytest.approx(value, abs=1e-8)
+        assert path.leaves[index] == leaves
+        pruned = tree.subtree(path.keep(index))
+        assert pruned.n_leaves == leaves
+        assert pruned.cost[pruned.is_leaf].sum() == pytest.approx(path.cost[index], abs=1e-8)
+
+
+def all_subtrees(tree, node=0):
+    """Every pruned version below a node as (cost, leaves)."""
+    yield tree.cost[node], 1
+    if tree.left[node] >= 0:
+        for (a, m), (b, n) in itertools.product(
+            list(all_subtrees(tree, tree.left[node])), list(all_subtrees(tree, tree.right[node]))
+        ):
+            yield a + b, m + n
+
+
+def test_dynamic_programme_against_all_subtrees():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        tree = grow(rng.integers(0, 4, (25, 2)).astype(float), rng.integers(0, 2, 25), max_depth=3)
+        every = list(all_subtrees(tree))
+        for penalty in (0.0, 0.3, 1.0, 2.7):
+            assert best_subtree(tree, penalty)[1] == pytest.approx(min(c + penalty * m for c, m in every), abs=1e-9)
+
+
+def test_path_equals_scikit_learns():
+    X, y = load_breast_cancer(return_X_y=True)
+    theirs = DecisionTreeClassifier(random_state=0).fit(X, y).cost_complexity_pruning_path(X, y)
+    path = weakest_links(grow(X, y))
+    # scikit-learn repeats a level when several links are equally weak; both express the same sequence.
+    levels = np.unique(np.round(theirs.ccp_alphas * len(y), 8))
+    np.testing.assert_allclose(path.penalty[-6:], levels[-6:], rtol=1e-8)
+
+
+def test_presorted_and_edge_cases():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(50, 4)), rng.integers(0, 2, 50)
+    order = np.argsort(X.T, axis=1, kind="stable")
+    assert np.array_equal(grow(X, y, presorted=order).threshold, grow(X, y).threshold, equal_nan=True)
+    assert np.array_equal(order, np.argsort(X.T, axis=1, kind="stable"))
+    assert grow(np.ones((5, 2)), [0, 1, 0, 1, 1]).n_nodes == 1
+    assert grow([[1.0]], [3]).value.tolist() == [[0, 0, 0, 1]]
+    assert grow([[0.0], [1.0]], [2.5, 2.5], "squared").n_nodes == 1
+    close = np.nextafter(1.0, 2.0)
+    tree = grow([[1.0], [close]], [0, 1])
+    assert tree.apply([[1.0], [close]]).tolist() == [1, 2]
+    xor = grow([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0])
+    assert xor.n_leaves == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([[np.nan]], [0]), {}, "X"),
+        (([[1.0], [2.0]], [0]), {}, "y must hold"),
+        (([[1.0], [2.0]], [0, -1]), {}, "y must hold"),
+        (([[1.0], [2.0]], [0.5, 1.0]), {}, "y must hold"),
+        (([[1.0], [2.0]], [0, 1], "brier"), {}, "criterion"),
+        (([[1.0], [2.0]], [0, 1]), {"sample_weight": [-1.0, 1.0]}, "sample_weight"),
+        (([[1.0], [2.0]], [0, 1]), {"sample_weight": [0.0, 0.0]}, "sample_weight"),
+        (([[1.0], [2.0]], [0, 1]), {"min_leaf": 0}, "min_leaf"),
+        (([[1.0], [2.0]], [0, 1]), {"n_classes": 1}, "n_classes"),
+        (([[1.0], [2.0]], [0, 1]), {"presorted": [[0]]}, "presorted"),
+    ],
+)
+def test_bad_input_is_refused(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        grow(*arguments, **options)
+    tree = grow([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="costs"):
+        weakest_links(tree, [0.0])
+    with pytest.raises(ValueError, match="concave"):
+        weakest_links(tree, [0.0, 1.0, 1.0])
