@@ -234,18 +234,22 @@ def _grade(options):
     seed = key["seed"] if key else PUBLIC_SEED if options.seed is None else options.seed
     names = options.chapters or (list(key["chapters"]) if key else shelf.masters())
     chapters = [shelf.resolve(c, shelf.masters()) for c in names]
-    assignments = {c: Assignment.load(shelf.master(c)) for c in chapters}
-    notes = _key_notes(key, assignments, options)
     changes = {"call_seconds": options.call_seconds, "total_seconds": options.total_seconds, "memory": options.memory}
     changes = {name: value for name, value in changes.items() if value is not None}
 
     out = Path(options.out).resolve() if options.out else None
     places = _Places(out) if out else None
-    submissions = classroom.collect(options.paths, chapters, skip=places.all() if places else ())
+    skip = places.all() if places else ()
+    submissions = classroom.collect(options.paths, chapters, skip)
     if not options.chapters and not key:
-        used = {s.chapter for s in submissions if s.chapter}
-        assignments = {c: a for c, a in assignments.items() if c in used} or assignments
-    secret = [shelf.root / "exercises", *map(Path, options.paths), *(places.all() if places else ())]
+        chapters = [c for c in chapters if any(s.chapter == c for s in submissions)]
+        if not chapters:
+            raise ValueError("none of the files says which exercise it is; name the exercise with --chapters")
+        # When all that say something say the same, those that say nothing mean it too.
+        submissions = classroom.collect(options.paths, chapters, skip)
+    assignments = {c: Assignment.load(shelf.master(c)) for c in chapters}
+    notes = _key_notes(key, assignments, options)
+    secret = [shelf.root / "exercises", *map(Path, options.paths), *skip]
     masked = [str(p.resolve()) for p in secret]
     masked += [str(p) for p in _sealed_files(assignments)]
 
@@ -267,7 +271,6 @@ def _grade(options):
                 changes=changes,
                 masked=masked,
                 mode=options.confine,
-                quiet=not sys.stderr.isatty() and not os.environ.get("LEARNABLE_BAR"),
             )
             elapsed = time.monotonic() - start
         database.with_suffix(".lock").unlink(missing_ok=True)

@@ -49,6 +49,7 @@ def graded(tmp_path_factory):
     expected = simulate(folder / "submissions", COUNT, seed=5, slow=False)
     write_notebook(folder / "submissions" / "zoe (2)" / "my answers.ipynb", GOOD)
     write_notebook(folder / "submissions" / "=cmd()" / "x.ipynb", ["print('<script>alert(1)</script>')", *GOOD])
+    write_notebook(folder / "submissions" / "bare.ipynb", [*GOOD, "# no metadata"], chapter=None)
     (folder / "submissions" / "nobody").mkdir()
     (folder / "submissions" / ".DS_Store").write_text("x")
     out = folder / "grades.csv"
@@ -59,7 +60,7 @@ def graded(tmp_path_factory):
 def test_scores_are_as_expected(graded):
     with open(graded["out"], newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
-    assert len(rows) == COUNT + 3
+    assert len(rows) == COUNT + 4
     full = assignment(BAYES).points
     for student, (kind, score) in graded["expected"].items():
         came = float(rows[student]["score"])
@@ -68,7 +69,7 @@ def test_scores_are_as_expected(graded):
         else:
             assert came == score, f"{student} ({kind}): {came} instead of {score}"
         assert came == pytest.approx(sum(float(rows[student][q]) for q in assignment(BAYES).questions))
-    assert rows["zoe (2)"]["score"] == "10" and rows["nobody"]["status"] == "unreadable"
+    assert rows["zoe (2)"]["score"] == rows["bare"]["score"] == "10" and rows["nobody"]["status"] == "unreadable"
     assert "no notebook in the folder" in rows["nobody"]["remarks"]
     assert "'=cmd()" in rows and "=cmd()" not in rows, "a spreadsheet must not run what a student typed"
 
@@ -82,7 +83,7 @@ def test_report_names_what_was_used_and_how_long_it_took(graded):
 def test_pages_are_self_contained_and_escaped(graded):
     folder = graded["out"].with_name("grades_feedback")
     pages = list((folder / "feedback").iterdir())
-    assert len(pages) == COUNT + 3
+    assert len(pages) == COUNT + 4
     for page in [*pages, folder / "summary.html"]:
         text = page.read_text()
         assert "<script" not in text and "http://" not in text.replace("http://www.w3.org", "")

@@ -89,6 +89,13 @@ def test_submission_that_takes_down_the_nursery_is_graded_all_the_same(nursery):
         assert scores(same) == (5, 5) and nursery.alive()
 
 
+@pytest.mark.parametrize("mode", ["namespaces", "landlock", "guard"])
+def test_grading_from_the_root_of_the_book_hides_no_library(mode, weaker):
+    """``learnable grade .`` masks the folder that holds the installation as well; Python still runs."""
+    result = grade_cells(GOOD, assignment(BAYES), weaker(mode), 3, LIMITS, [str(ROOT)])
+    assert scores(result) == (5, 5) and result["status"] == "ok", result["remarks"]
+
+
 def test_forged_alarm_does_not_void_a_grade(nursery):
     """A submission cannot pretend that the machinery failed."""
     forged = "def cost_bayes(*args):\n    import gc\n    from learnable.exercises.wire import Channel\n"

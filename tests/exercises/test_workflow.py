@@ -91,7 +91,7 @@ def test_start_keeps_a_file_that_appears_in_between(tmp_path, monkeypatch):
 
 def test_typing_error_is_answered_with_a_suggestion(capsys):
     assert cli.main(["start", "bayes_decison_theory"]) == 2
-    assert "Did you mean bayes_decision_theory?" in capsys.readouterr().err
+    assert "Did you mean bayes_decision_theory" in capsys.readouterr().err
     with pytest.raises(UnknownChapter, match="There are: bayes_decision_theory"):
         Shelf(ROOT).resolve("xyzzy", [BAYES])
 
@@ -277,6 +277,98 @@ def test_template_is_a_master_that_passes(tmp_path):
     names = run_cells([c.source for c in given.student.cells if c.cell_type == "code"])
     file.run(names)
     assert file.score == 0
+
+
+CLASS_TEST = '''
+# HIDDEN
+def test_fit_and_predict(env):
+    """Fit and predict"""
+    from learnable.exercises import ask, hidden_rng
+
+    x = hidden_rng("fit").normal(size=6)
+    model = ask(env, "Mean", scale=2.0)
+    model.call("fit", x)
+    model.attribute("mean_").equals(x.mean())
+    model.call("predict", 3).equals([2 * x.mean()] * 3)
+    model.call("apply", lambda v: v + 1.0).equals(x.mean() + 1.0)
+'''
+CLASS_ANSWER = """class Mean:
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def fit(self, x):
+        self.mean_ = np.mean(x)
+        return self
+
+    def predict(self, n):
+        return [self.scale * self.mean_] * n
+
+    def apply(self, function):
+        return function(self.mean_)"""
+
+
+@pytest.fixture
+def small_book(tmp_path, monkeypatch):
+    """A book with two chapters, one of which asks for a class."""
+    for slug in ("first", "second"):
+        path = tmp_path / "book" / "exercises" / "solutions" / "linear" / f"{slug}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        notebook = master_template("linear", slug, slug.capitalize())
+        if slug == "second":
+            notebook.cells[
+                6
+            ].source = (
+                f"# BEGIN SOLUTION\n{CLASS_ANSWER}\n# END SOLUTION\n\n\ndef twice(x):\n    return 2 * np.asarray(x)"
+            )
+            notebook.cells[10].source = CLASS_TEST.strip()
+        nbformat.write(notebook, path)
+    (tmp_path / "book" / "pyproject.toml").write_text("")
+    monkeypatch.setenv("LEARNABLE_BOOK", str(tmp_path / "book"))
+    exercises.build(Shelf(tmp_path / "book"))
+    return Shelf(tmp_path / "book")
+
+
+def test_two_chapters_and_a_class(small_book, tmp_path, capsys):
+    """Several chapters in one table; a class is asked through the same pipe as a function."""
+    solved = {c: Assignment.load(small_book.master(c)) for c in small_book.masters()}
+    folder = tmp_path / "submissions"
+    for chapter, given in solved.items():
+        text = nbformat.writes(given.solution_notebook())
+        for student in ("ann", "bob") if chapter == "linear/first" else ("ann", "cyd"):
+            (folder / student).mkdir(parents=True, exist_ok=True)
+            broken = text.replace("np.mean(x)", "np.median(x)") if student == "cyd" else text
+            (folder / student / f"{given.slug}.ipynb").write_text(broken)
+    arguments = ["grade", str(folder), "--out", str(tmp_path / "g.csv"), "--jobs", "1"]
+    assert cli.main(arguments) == 0, capsys.readouterr()
+    rows = (tmp_path / "g.csv").read_text().splitlines()
+    assert rows[0] == "student,score,possible,percent,linear/first:q1,linear/second:q1,status,remarks"
+    assert rows[1] == "ann,8,8,100.0,4,4,ok,"
+    assert rows[2] == "bob,4,8,50.0,4,0,missing,nothing handed in for linear/second"
+    assert rows[3].startswith("cyd,2,8,25.0,0,2,missing,")
+    page = (tmp_path / "g_feedback" / "feedback" / "cyd.html").read_text()
+    assert "mean_ is wrong" in page
+    assert cli.main(["list"]) == 0
+    assert "linear/second: Exercises: Second (1 questions, 4 points)" in capsys.readouterr().out
+
+
+def test_wrong_classes_get_sentences():
+    from learnable.exercises import WrongAnswer, ask
+
+    class Model:
+        def fit(self):
+            raise KeyError("x")
+
+        @property
+        def coef_(self):
+            raise RuntimeError("not fitted")
+
+    for check, words in (
+        (lambda m: m.call("predict", 1), "The object has no predict"),
+        (lambda m: m.call("fit"), "raised KeyError"),
+        (lambda m: m.attribute("coef_"), "raised RuntimeError: not fitted"),
+    ):
+        with pytest.raises(WrongAnswer, match=words):
+            check(ask({"Model": Model}, "Model"))
 
 
 def test_incomplete_master_is_refused(tmp_path):

@@ -172,9 +172,12 @@ def ask(env, name, /, *args, about="", **kwargs):
     def case():
         return f"{name}: {about}" if about else _call_text(name, args, kwargs)
 
-    function = _find(env, name)
+    return Answer(_call(_find(env, name), case, env, args, kwargs), case, env=env)
+
+
+def _call(function, case, env, args, kwargs):
     try:
-        value = function(*_fresh(args), **_fresh(kwargs))
+        return function(*_fresh(args), **_fresh(kwargs))
     except AskedElsewhere as error:
         raise WrongAnswer(f"Your function {error.sentence}.", case=case(), came=error.detail) from None
     except KeyboardInterrupt:
@@ -182,7 +185,6 @@ def ask(env, name, /, *args, about="", **kwargs):
     except BaseException as error:
         sentence, detail = sentence_of_exception(describe_exception(error, env))
         raise WrongAnswer(f"Your function {sentence}.", case=case(), came=detail) from None
-    return Answer(value, case)
 
 
 def refuses(env, name, /, *args, why="", **kwargs):
@@ -232,10 +234,12 @@ class Answer:
         Prints the call; only asked when something is wrong.
     name : str
         What the value is called, when a function returns several.
+    env : mapping, optional
+        The namespace of the notebook, to find the student's line when a method raises.
     """
 
-    def __init__(self, value, case, name=""):
-        self.value, self.case, self.name = value, case, name
+    def __init__(self, value, case, name="", env=None):
+        self.value, self.case, self.name, self.env = value, case, name, env
 
     def __repr__(self):
         return f"Answer({_show(self.value)})"
@@ -265,7 +269,41 @@ class Answer:
             count = len(self.value) if isinstance(self.value, tuple | list) else None
             came = f"a {type(self.value).__name__} of {count}" if count is not None else _kind(self.value)
             raise self.wrong(f"Your function should return {wanted}.", expected=wanted, came=came)
-        return [Answer(v, self.case, name) for v, name in zip(self.value, names, strict=True)]
+        return [Answer(v, self.case, name, self.env) for v, name in zip(self.value, names, strict=True)]
+
+    def call(self, method, /, *args, about="", **kwargs):
+        """Call a method of the returned object; gives an `Answer`, as `ask` does.
+
+        Examples
+        --------
+        >>> class Mean:
+        ...     def fit(self, x):
+        ...         self.mean_ = sum(x) / len(x)
+        ...         return self
+        >>> model = ask({"Mean": Mean}, "Mean").call("fit", [1.0, 2.0])
+        >>> model.attribute("mean_").equals(1.5).value
+        1.5
+        """
+        before = self.case
+
+        def case():
+            return f"{before()}.{method}({about})" if about else f"{before()}.{_call_text(method, args, kwargs)}"
+
+        return Answer(_call(self._part(method), case, self.env, args, kwargs), case, env=self.env)
+
+    def attribute(self, name):
+        """Return an attribute of the returned object as an `Answer`."""
+        return Answer(self._part(name), self.case, name, self.env)
+
+    def _part(self, name):
+        self._present()
+        try:
+            return getattr(self.value, name)
+        except Exception as error:
+            if isinstance(error, AttributeError) or getattr(error, "kind", "") == "AttributeError":
+                raise self.wrong(f"The object has no {name}.", expected=f"something with {name}") from None
+            sentence = getattr(error, "sentence", None) or f"raised {type(error).__name__}: {error}"
+            raise self.wrong(f"Reading {name}: your code {sentence}.", came="") from None
 
     def array(self, shape=None, why=""):
         """Return the answer as an array of finite numbers of the given shape.
@@ -458,7 +496,7 @@ def _show(value):
     """
     if isinstance(value, np.ndarray):
         body = np.array2string(value, precision=6, separator=", ", threshold=24, max_line_width=10_000)
-        body = " ".join(body.split())
+        body = " ".join(body.split()).replace("[ ", "[")
         return f"array of shape {_shape_text(value.shape)}: {body}" if value.size > 24 else f"array({body})"
     if isinstance(value, float | np.floating):
         return f"{float(value):.9g}"

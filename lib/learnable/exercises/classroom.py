@@ -264,7 +264,7 @@ def limits_for(assignment, changes):
     return Limits(**{**assignment.settings.get("limits", {}), **changes})
 
 
-def grade_all(submissions, assignments, seed, store, jobs=2, changes=None, masked=(), mode=None, quiet=False):
+def grade_all(submissions, assignments, seed, store, jobs=2, changes=None, masked=(), mode=None):
     """Grade what is not known yet and return the gradebook.
 
     Parameters
@@ -281,8 +281,6 @@ def grade_all(submissions, assignments, seed, store, jobs=2, changes=None, maske
         Paths that no submission may see.
     mode : str, optional
         The confinement; the strongest available by default.
-    quiet : bool
-        No progress bar.
     """
     book = Gradebook(assignments)
     limits = {name: limits_for(a, changes or {}) for name, a in assignments.items()}
@@ -313,7 +311,8 @@ def grade_all(submissions, assignments, seed, store, jobs=2, changes=None, maske
         setting = (sources, seed, bounds, list(masked), modules, mode, os.getpid())
         run = Parallel(n_jobs=min(jobs, len(todo)), return_as="generator_unordered", pre_dispatch="2*n_jobs")
         outcomes = run(delayed(_grade_in_worker)(key, path, chapter, setting) for key, path, chapter in todo)
-        with tqdm(outcomes, total=len(todo), desc="grading", unit="submission", disable=quiet) as bar:
+        # The bar shows itself on a terminal only.
+        with tqdm(outcomes, total=len(todo), desc="grading", unit="submission", disable=None) as bar:
             try:
                 for key, result, seconds, trouble, confinement in bar:
                     book.confinement = confinement or book.confinement

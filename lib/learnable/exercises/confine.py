@@ -179,6 +179,11 @@ class Confinement:
                 self._enter_landlock()
         self._limit()
 
+    def to_hide(self):
+        """Return the masked paths that lie inside a visible place; everything else is out of sight already."""
+        places = python_places()
+        return [p for p in map(Path, self.masked) if any(p.is_relative_to(place) for place in places)]
+
     def home(self):
         """Return the directory in which the confined process works."""
         return _HOME if self.mode == "namespaces" else self.room
@@ -240,7 +245,7 @@ class Confinement:
                 _bind(place, new, read_only=True)
         for device in _DEVICES:
             _bind(Path(device), new, read_only=False)
-        for path in map(Path, self.masked):
+        for path in self.to_hide():
             inside = Path(f"{new}{path}")
             if inside.is_dir():
                 _mount("tmpfs", str(inside), "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=555,size=4k")
@@ -451,7 +456,7 @@ def install_guard(confinement, note, sealed=()):
     refusing = confinement.mode == "guard"
     readable = [str(p) for p in python_places()] + [confinement.home(), "/dev/", "/proc/self", *_SYSTEM_FILES]
     readable = tuple(dict.fromkeys(readable + [os.path.realpath(p) for p in readable]))
-    masked = tuple(confinement.masked)
+    masked = tuple(map(str, confinement.to_hide()))
     own = os.getpid()
     fspath, realpath = os.fsdecode, os.path.realpath
     busy = threading.local()

@@ -62,7 +62,7 @@ class Shelf:
             if wanted == chapter or wanted == chapter.partition("/")[2] or wanted.endswith(f"/{chapter}"):
                 return chapter
         slugs = {chapter.partition("/")[2]: chapter for chapter in known}
-        close = difflib.get_close_matches(wanted.rpartition("/")[2].lower(), slugs, 3, 0.5)
+        close = difflib.get_close_matches(wanted.rpartition("/")[2].lower(), slugs, 3, 0.6)
         if close:
             raise UnknownChapter(f"there is no exercise {name!r}. Did you mean {' or '.join(close)}?")
         there = ", ".join(slugs) or "none yet"
