@@ -270,7 +270,7 @@ def load_movielens(path=None):
             "by LEARNABLE_DATA; learnable.datasets.matrices.make_ratings simulates ratings like these"
         )
     header = 1 if found.suffix == ".inter" else 0
-    table = np.loadtxt(found, skiprows=header, dtype=np.float64)
+    table = np.loadtxt(found, skiprows=header, dtype=np.float64, ndmin=2)
     if table.shape[1] != 4 or not np.isin(table[:, 2], np.arange(1, 6)).all():
         raise ValueError(f"{found.name} does not hold user, item, rating and time stamp in four columns")
     user, item = (np.unique(table[:, j], return_inverse=True)[1] for j in (0, 1))

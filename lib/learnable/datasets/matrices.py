@@ -6,7 +6,7 @@ from sklearn.utils import Bunch
 from learnable.datasets._simulate import check_size, generator, random_orthogonal
 from learnable.validation import check_scalar
 
-__all__ = ["make_low_rank", "make_planted_nmf", "make_ratings", "make_symmetric_tensor"]
+__all__ = ["make_low_rank", "make_mixed_sources", "make_planted_nmf", "make_ratings", "make_symmetric_tensor"]
 
 
 def make_low_rank(shape=(100, 80), rank=5, *, noise=0.1, observed=0.3, skew=(0.0, 0.0), random_state=None):
@@ -84,6 +84,43 @@ def make_ratings(
     expected += 0.35 * (left[user] * right[item]).sum(axis=1) / np.sqrt(rank)
     rating = np.clip(np.rint(expected + noise * rng.standard_normal(count)), 1, 5)
     return Bunch(user=user, item=item, rating=rating, expected=expected, shape=(n, m))
+
+
+def make_mixed_sources(n_samples=10_000, kinds=("uniform", "laplace"), *, noise=0.0, random_state=None):
+    """Independent sources with mean 0 and variance 1, mixed by a random matrix: x = A s + noise (ICA).
+
+    Parameters
+    ----------
+    kinds : sequence of {"uniform", "laplace", "sign", "exponential", "gaussian"}
+
+    Returns
+    -------
+    Bunch
+        ``data`` (n, k), ``sources`` (n, k), ``mixing`` (k, k), ``kurtosis`` (excess, of each source).
+
+    Examples
+    --------
+    >>> made = make_mixed_sources(100, random_state=0)
+    >>> made.data.shape, made.kurtosis.tolist()
+    ((100, 2), [-1.2, 3.0])
+    """
+    n, rng = check_size(n_samples), generator(random_state)
+    excess = {"uniform": -1.2, "laplace": 3.0, "sign": -2.0, "exponential": 6.0, "gaussian": 0.0}
+    unknown = [k for k in kinds if k not in excess]
+    if unknown or not len(kinds):
+        raise ValueError(f"kinds must be among {', '.join(excess)}, got {list(kinds)}")
+    draws = {
+        "uniform": lambda: rng.uniform(-np.sqrt(3), np.sqrt(3), n),
+        "laplace": lambda: rng.laplace(scale=np.sqrt(0.5), size=n),
+        "sign": lambda: rng.choice([-1.0, 1.0], size=n),
+        "exponential": lambda: rng.exponential(size=n) - 1,
+        "gaussian": lambda: rng.standard_normal(n),
+    }
+    sources = np.column_stack([draws[k]() for k in kinds])
+    mixing = rng.standard_normal((len(kinds), len(kinds)))
+    noise = check_scalar(noise, "noise", low=0)
+    data = sources @ mixing.T + noise * rng.standard_normal(sources.shape)
+    return Bunch(data=data, sources=sources, mixing=mixing, kurtosis=np.array([excess[k] for k in kinds]))
 
 
 def make_planted_nmf(shape=(100, 200), k=5, *, noise=0.01, random_state=None):

@@ -199,7 +199,7 @@ def make_connectomes(
     >>> [g.shape for g in made.graphs]
     [(2, 10, 10), (1, 10, 10)]
     """
-    sizes = [check_size(s, "n_subjects") for s in n_subjects]
+    sizes = [check_size(s, "n_subjects") for s in np.atleast_1d(n_subjects).tolist()]
     half, rng = check_size(n_pairs, "n_pairs"), generator(random_state)
     site, subject = check_scalar(site, "site", low=0), check_scalar(subject, "subject", low=0)
     points = np.tile(rng.random((half, 3)), (2, 1))

@@ -50,8 +50,8 @@ def make_baskets(
     for _ in range(k):
         size = min(1 + rng.poisson(mean_pattern - 1), items)
         kept = rng.permutation(before)[: min(len(before), round(size * 0.5))]
-        fresh = [i for i in rng.permutation(items) if i not in kept][: size - len(kept)]
-        before = np.concatenate([kept, np.array(fresh, dtype=int)]).astype(int)
+        order = rng.permutation(items)
+        before = np.concatenate([kept, order[~np.isin(order, kept)][: size - len(kept)]]).astype(int)
         patterns.append(tuple(sorted(before.tolist())))
     weights = rng.exponential(size=k)
     weights /= weights.sum()

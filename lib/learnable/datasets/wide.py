@@ -161,14 +161,15 @@ def make_rotated_spectra(n_samples=60, *, d=60, distance=2.2, random_state=None,
     return answer(X, y, return_X_y, means=means, covs=covs)
 
 
-def make_microarray(kind="factors", class_sizes=None, *, d=None, random_state=None, return_X_y=False):
+def make_microarray(kind="factors", class_sizes=None, *, d=None, shift=None, random_state=None, return_X_y=False):
     """Stand-ins for gene-expression studies: few samples, thousands of correlated genes, few of them informative.
 
     Parameters
     ----------
     kind : {"factors", "blocks", "many-classes"}, default="factors"
         * "factors": 2,000 genes, 40 + 22 samples, noise Z B' + E with ten factors; 30 genes in groups of five with
-          correlation 0.5 among them, shifted by 0.8 standard deviations (colon-like, Chapelle 2004).
+          correlation 0.5 among them, shifted by 1.5 standard deviations (colon-like, Chapelle 2004: a linear support
+          vector machine errs on 13 percent).
         * "blocks": 2,308 genes in 60 blocks with AR(1) correlation 0.7, 30 genes shifted by 1.5 (SRBCT-like,
           Bhattacharyya 2004), 30 + 30 samples.
         * "many-classes": 4,000 independent genes, 14 classes of 8 to 16 samples, 40 genes a class shifted by 1.0
@@ -177,6 +178,8 @@ def make_microarray(kind="factors", class_sizes=None, *, d=None, random_state=No
         Samples a class.
     d : int, optional
         Number of genes.
+    shift : float, optional
+        Difference of the class means in an informative gene, in standard deviations, instead of the values above.
 
     Examples
     --------
@@ -196,22 +199,23 @@ def make_microarray(kind="factors", class_sizes=None, *, d=None, random_state=No
     informative = {"factors": 30, "blocks": 30, "many-classes": 40 * len(sizes)}[kind]
     if d < informative:
         raise ValueError(f"d must be at least {informative} for {kind!r}, got {d}")
+    shift = (1.0 if kind == "many-classes" else 1.5) if shift is None else check_scalar(shift, "shift")
     y = np.repeat(np.arange(len(sizes)), sizes)
     X = rng.standard_normal((len(y), d))
     relevant = np.sort(rng.permutation(d)[:informative])
     if kind == "factors":
         X = (X + rng.standard_normal((len(y), 10)) @ rng.standard_normal((10, d)) / np.sqrt(10)) / np.sqrt(2)
         common = np.repeat(rng.standard_normal((len(y), 6)), 5, axis=1)
-        X[:, relevant] = np.sqrt(0.5) * (common + rng.standard_normal((len(y), 30))) + 0.8 * y[:, None]
+        X[:, relevant] = np.sqrt(0.5) * (common + rng.standard_normal((len(y), 30))) + shift * y[:, None]
     elif kind == "blocks":
         starts = np.unique(np.linspace(0, d, 61).astype(int)[:-1])
         for j in range(1, d):
             if j not in starts:
                 X[:, j] = 0.7 * X[:, j - 1] + np.sqrt(1 - 0.49) * X[:, j]
-        X[:, relevant] += 1.5 * y[:, None]
+        X[:, relevant] += shift * y[:, None]
     else:
         owners = rng.permutation(np.repeat(np.arange(len(sizes)), 40))
-        X[:, relevant] += owners == y[:, None]
+        X[:, relevant] += shift * (owners == y[:, None])
         return answer(X, y, return_X_y, relevant=relevant, owner=owners)
     return answer(X, y, return_X_y, relevant=relevant)
 
