@@ -122,8 +122,11 @@ class _BinaryRule(ClassifierMixin, BaseEstimator):
     def risk_exact(self, problem, L=None):
         """Risk under a known law: ``problem.risk`` of the fitted rule (a problem of the first chapter's kind)."""
         check_is_fitted(self)
-        value = problem.risk(lambda x: np.searchsorted(self.classes_, self.predict(_as_column(x))), L)
-        return float(value)
+
+        def rule(x):
+            return np.searchsorted(self.classes_, self.predict(_as_column(x))) if len(x) else np.zeros(0, int)
+
+        return float(problem.risk(rule, L))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,0 +1,63 @@
+"""Plug-in rules, histograms, nearest neighbours and CART: four rules whose large-sample behaviour is understood.
+
+* `plugin`: estimate the posterior and threshold it; what the error costs; when consistent estimates fail.
+* `voting`: partitions, histograms, k nearest neighbours with exact ties, and their limit risks.
+* `cart`: trees with the whole pruning path, on the shared builder `learnable.trees`.
+
+Source: Lember 2012, chapter 6.
+"""
+
+from learnable.foundations.classical_rules.cart import CARTClassifier, CARTRegressor, MedianTree, best_split
+from learnable.foundations.classical_rules.plugin import (
+    FAMILIES,
+    ParametricPlugIn,
+    PlugIn,
+    PlugInDensity,
+    PlugInPair,
+    excess_risk_exact,
+    plug_in_bounds,
+    weird_uniform_logpdf,
+)
+from learnable.foundations.classical_rules.voting import (
+    KNN,
+    HistogramRule,
+    PartitionRule,
+    Regressogram,
+    VoronoiCells,
+    cover_hart,
+    exact_risk_1d,
+    knn_limit_risk,
+    knn_regions_1d,
+    student_joint_cdf,
+    two_ball_risk,
+    weighted_limit_risk,
+)
+from learnable.trees import best_subtree as best_subtree_bruteforce
+
+__all__ = [
+    "FAMILIES",
+    "KNN",
+    "CARTClassifier",
+    "CARTRegressor",
+    "HistogramRule",
+    "MedianTree",
+    "ParametricPlugIn",
+    "PartitionRule",
+    "PlugIn",
+    "PlugInDensity",
+    "PlugInPair",
+    "Regressogram",
+    "VoronoiCells",
+    "best_split",
+    "best_subtree_bruteforce",
+    "cover_hart",
+    "exact_risk_1d",
+    "excess_risk_exact",
+    "knn_limit_risk",
+    "knn_regions_1d",
+    "plug_in_bounds",
+    "student_joint_cdf",
+    "two_ball_risk",
+    "weighted_limit_risk",
+    "weird_uniform_logpdf",
+]

@@ -1,0 +1,258 @@
+"""Classification and regression trees: grow with one impurity, prune with another, choose by validation.
+
+The engine is `learnable.trees`. Source: Lember 2012, Sec. 6.3; Breiman et al. 1984.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.trees import grow, weakest_links
+from learnable.validation import check_scalar
+
+__all__ = ["CARTClassifier", "CARTRegressor", "MedianTree", "best_split"]
+
+
+def best_split(X, y, impurity="gini"):
+    """The best first split: (feature, threshold, n₁φ(S₁) + n₂φ(S₂)); feature −1 if no split is possible.
+
+    >>> best_split([[0.0], [1.0], [2.0]], [0, 0, 1])
+    (0, 1.5, 0.0)
+    """
+    tree = grow(X, np.asarray(y), impurity, max_depth=1)
+    if tree.n_nodes == 1:
+        return -1, float("nan"), float(tree.cost[0])
+    return int(tree.feature[0]), float(tree.threshold[0]), float(tree.cost[1] + tree.cost[2])
+
+
+class _CART(BaseEstimator):
+    def _grow(self, X, target, criterion, k=None):
+        self.full_tree_ = grow(
+            X,
+            target,
+            criterion,
+            n_classes=k,
+            max_depth=self.max_depth,
+            min_split=max(check_scalar(self.min_node, "min_node", low=1, integer=True), 2),
+        )
+        self.path_ = weakest_links(self.full_tree_, self._prune_costs(self.full_tree_))
+        self._use(self.path_.index_for(check_scalar(self.penalty, "penalty", low=0)))
+        return self
+
+    def _use(self, index):
+        self.index_ = index
+        self.tree_ = self.full_tree_.subtree(self.path_.keep(index))
+
+    def path(self):
+        """The pruning path: penalties, leaves and costs (see `learnable.trees.PruningPath`)."""
+        check_is_fitted(self)
+        return self.path_
+
+    def prune(self, penalty):
+        """Switch to the smallest optimal subtree for a penalty λ per leaf; cheap, and reversible."""
+        check_is_fitted(self)
+        self._use(self.path_.index_for(penalty))
+        return self
+
+    def _path_errors(self, X, y):
+        """Validation error of every subtree of the path."""
+        trees = (self.full_tree_.subtree(self.path_.keep(i)) for i in range(len(self.path_.leaves)))
+        return np.array([self._error(tree, X, y) for tree in trees])
+
+    def prune_by_validation(self, X, y):
+        """Choose the subtree with the smallest error on held-out data; the smaller one on a tie."""
+        check_is_fitted(self)
+        X, y = validate_data(self, X, y, reset=False, dtype=np.float64)
+        errors = self._path_errors(X, y)
+        self._use(int(len(errors) - 1 - np.argmin(errors[::-1])))
+        return self
+
+    def prune_by_cross_validation(self, X, y, folds=10, one_se=True, random_state=None):
+        """Choose the penalty by cross-validation; with ``one_se`` the smallest tree within one standard error."""
+        check_is_fitted(self)
+        X, y = validate_data(self, X, y, reset=False, dtype=np.float64)
+        edges = self.path_.penalty
+        middles = np.append(np.sqrt(np.maximum(edges[1:], 0) * np.maximum(edges[:-1], 0)), edges[-1] + 1.0)
+        splitter = StratifiedKFold if isinstance(self, ClassifierMixin) else KFold
+        split = splitter(folds, shuffle=True, random_state=random_state).split(X, y)
+        errors = np.empty((folds, len(middles)))
+        for fold, (train, test) in enumerate(split):
+            member = type(self)(**self.get_params()).fit(X[train], y[train])
+            share = len(train) / len(X)
+            wrong = member._path_errors(X[test], y[test])
+            errors[fold] = [wrong[member.path_.index_for(penalty * share)] for penalty in middles]
+        mean = errors.mean(axis=0)
+        best = int(np.argmin(mean))
+        if one_se:
+            limit = mean[best] + errors[:, best].std(ddof=1) / np.sqrt(folds)
+            best = int(np.flatnonzero(mean <= limit).max())
+        self.cv_errors_ = mean
+        self._use(best)
+        return self
+
+    def apply(self, X):
+        """Leaf of each row in the current subtree."""
+        X = self._points(X)
+        return self.tree_.apply(X)
+
+    def get_n_leaves(self):
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def _points(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+
+class CARTClassifier(ClassifierMixin, _CART):
+    """Classification tree with its whole cost-complexity path.
+
+    Parameters
+    ----------
+    impurity : {"gini", "entropy", "error"}
+        For growing.
+    prune_impurity : {"error", "gini", "entropy"}
+        For pruning: R_λ(T) = Σ_leaves n_i φ(p̂_i) + λ |T|.
+    min_node : int
+        A node with fewer samples is not split.
+    max_depth : int, optional
+    penalty : float
+        λ of the subtree in use after `fit`; `prune` changes it without growing again.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The subtree in use.
+    full_tree_, path_ : the grown tree and its `PruningPath`
+
+    Examples
+    --------
+    >>> rule = CARTClassifier(min_node=2).fit([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "b", "b"])
+    >>> rule.get_n_leaves(), rule.prune(1.5).get_n_leaves()
+    (2, 1)
+    """
+
+    def __init__(self, impurity="gini", prune_impurity="error", min_node=5, max_depth=None, penalty=0.0):
+        self.impurity = impurity
+        self.prune_impurity = prune_impurity
+        self.min_node = min_node
+        self.max_depth = max_depth
+        self.penalty = penalty
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        for name, value in (("impurity", self.impurity), ("prune_impurity", self.prune_impurity)):
+            if value not in ("gini", "entropy", "error"):
+                raise ValueError(f"{name} must be gini, entropy or error, got {value!r}")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return self._grow(X, codes, self.impurity, len(self.classes_))
+
+    def _prune_costs(self, tree):
+        return tree.node_costs(self.prune_impurity)
+
+    def _error(self, tree, X, y):
+        return float(np.mean(self.classes_[tree.value[tree.apply(X)].argmax(axis=1)] != y))
+
+    def predict_proba(self, X):
+        leaves = self.apply(X)
+        counts = self.tree_.value[leaves]
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        leaves = self.apply(X)
+        return self.classes_[self.tree_.value[leaves].argmax(axis=1)]
+
+
+class CARTRegressor(RegressorMixin, _CART):
+    """Regression tree by squared error, with its whole cost-complexity path: SSE + λ |T|.
+
+    Parameters
+    ----------
+    min_node, max_depth, penalty : see `CARTClassifier`
+    """
+
+    def __init__(self, min_node=5, max_depth=None, penalty=0.0):
+        self.min_node = min_node
+        self.max_depth = max_depth
+        self.penalty = penalty
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        return self._grow(X, np.asarray(y, float), "squared")
+
+    def _prune_costs(self, tree):
+        return tree.cost
+
+    def _error(self, tree, X, y):
+        return float(np.mean((tree.value[tree.apply(X), 0] - y) ** 2))
+
+    def predict(self, X):
+        leaves = self.apply(X)
+        return self.tree_.value[leaves, 0]
+
+
+class MedianTree(ClassifierMixin, BaseEstimator):
+    """Cuts at medians, one coordinate after the other, then votes: a partition that does not look at labels.
+
+    Unlike greedy splitting it is consistent: cells shrink and fill. ``depth`` is by default ½ log₂ n.
+
+    Examples
+    --------
+    >>> MedianTree(depth=1).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, depth=None):
+        self.depth = depth
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # it never looks at the labels when it cuts
+        return tags
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        n, d = X.shape
+        if self.depth is None:
+            levels = int(0.5 * np.log2(n))
+        else:
+            levels = check_scalar(self.depth, "depth", low=0, integer=True)
+        self._cuts = {}
+        votes = {}
+
+        def split(rows, level, name):
+            if level == levels or len(rows) < 2:
+                votes[name] = int(np.bincount(codes[rows], minlength=len(self.classes_)).argmax()) if len(rows) else 0
+                return
+            j = level % d
+            cut = np.median(X[rows, j])
+            self._cuts[name] = (j, cut)
+            low = X[rows, j] <= cut
+            split(rows[low], level + 1, 2 * name)
+            split(rows[~low], level + 1, 2 * name + 1)
+
+        split(np.arange(n), 0, 1)
+        self._votes = votes
+        return self
+
+    def predict(self, X):
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        out = np.zeros(len(X), int)
+        pending = [(1, np.arange(len(X)))]
+        while pending:
+            name, rows = pending.pop()
+            if name in self._votes:
+                out[rows] = self._votes[name]
+            else:
+                j, cut = self._cuts[name]
+                low = X[rows, j] <= cut
+                pending += [(2 * name, rows[low]), (2 * name + 1, rows[~low])]
+        return self.classes_[out]

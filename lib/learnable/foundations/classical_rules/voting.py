@@ -1,0 +1,416 @@
+"""Voting rules: partitions, histograms and nearest neighbours, with their exact large-sample risks.
+
+Source: Lember 2012, Sec. 6.2.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from scipy.stats import binom
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.neighbors import NeighborIndex
+from learnable.validation import check_loss_matrix, check_scalar
+
+__all__ = [
+    "KNN",
+    "HistogramRule",
+    "PartitionRule",
+    "Regressogram",
+    "VoronoiCells",
+    "cover_hart",
+    "exact_risk_1d",
+    "knn_limit_risk",
+    "knn_regions_1d",
+    "student_joint_cdf",
+    "two_ball_risk",
+    "weighted_limit_risk",
+]
+
+
+def _cells(cell_id, X):
+    """Cells of the rows as integers 0…m−1, and a table from a cell's key to its integer."""
+    keys = [_key(value) for value in cell_id(X)]
+    table = {}
+    return np.array([table.setdefault(key, len(table)) for key in keys]), table
+
+
+def _key(value):
+    return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+class PartitionRule(ClassifierMixin, BaseEstimator):
+    """In each cell of a partition, the constant with the smallest empirical loss (6.2.1).
+
+    Parameters
+    ----------
+    cell_id : callable
+        Maps X to one hashable cell (or array row) a sample.
+    loss : {"0-1", "squared", "absolute"} or matrix
+        ``0-1`` votes, ties to the first class; a matrix ``L[truth, decision]`` weighs; ``squared`` and ``absolute``
+        give the mean and the median of numeric targets.
+    empty : {"first", "global"}
+        What an unseen cell says: the first class (0 for numbers), or the best constant for the whole sample.
+
+    Examples
+    --------
+    >>> rule = PartitionRule(lambda X: np.floor(X[:, 0])).fit([[0.1], [0.2], [1.5]], [1, 1, 0])
+    >>> rule.predict([[0.9], [1.1], [7.0]]).tolist()
+    [1, 0, 0]
+    """
+
+    def __init__(self, cell_id=None, loss="0-1", empty="first"):
+        self.cell_id = cell_id
+        self.loss = loss
+        self.empty = empty
+
+    def _set_up(self, X):
+        """What a subclass needs to know about the sample before it cuts."""
+
+    def _partition(self, X):
+        return np.zeros(len(X)) if self.cell_id is None else self.cell_id(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        if self.empty not in ("first", "global"):
+            raise ValueError(f"empty must be 'first' or 'global', got {self.empty!r}")
+        self._set_up(X)
+        where, self._table = _cells(self._partition, X)
+        m = len(self._table)
+        numeric = isinstance(self.loss, str) and self.loss in ("squared", "absolute")
+        if numeric:
+            y = y.astype(float)
+            if self.loss == "squared":
+                self.values_ = np.bincount(where, weights=y) / np.bincount(where)
+                whole = y.mean()
+            else:
+                order = np.lexsort((y, where))
+                start = np.searchsorted(where[order], np.arange(m))
+                size = np.bincount(where)
+                low, high = y[order][start + (size - 1) // 2], y[order][start + size // 2]
+                self.values_, whole = 0.5 * (low + high), np.median(y)
+            self._default = whole if self.empty == "global" else 0.0
+            return self
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        k = len(self.classes_)
+        if isinstance(self.loss, str) and self.loss != "0-1":
+            raise ValueError(f"loss must be '0-1', 'squared', 'absolute' or a matrix, got {self.loss!r}")
+        L = check_loss_matrix(None if isinstance(self.loss, str) else self.loss, k)
+        counts = np.zeros((m, k))
+        np.add.at(counts, (where, codes), 1.0)
+        best = (counts @ L).argmin(axis=1)
+        self.values_ = self.classes_[best]
+        whole = self.classes_[(counts.sum(axis=0) @ L).argmin()]
+        self._default = whole if self.empty == "global" else self.classes_[0]
+        return self
+
+    def predict(self, X):
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        found = np.array([self._table.get(_key(value), -1) for value in self._partition(X)], int)
+        out = np.full(len(X), self._default, dtype=self.values_.dtype)
+        out[found >= 0] = self.values_[found[found >= 0]]
+        return out
+
+
+class HistogramRule(PartitionRule):
+    """Votes in the cubes ∏[k_i h, (k_i + 1) h); only cells with data are stored.
+
+    Parameters
+    ----------
+    h : float or callable, optional
+        Edge, or n → edge; by default ``c n^(−1/(d+2))``.
+    c : float
+    loss, empty : see `PartitionRule`
+
+    Examples
+    --------
+    >>> HistogramRule(h=1.0).fit([[-0.5], [0.5]], [1, 0]).predict([[-0.1], [0.0]]).tolist()
+    [1, 0]
+    """
+
+    def __init__(self, h=None, c=1.0, loss="0-1", empty="first"):
+        super().__init__(cell_id=None, loss=loss, empty=empty)
+        self.h = h
+        self.c = c
+
+    def _set_up(self, X):
+        n, d = X.shape
+        if self.h is None:
+            width = check_scalar(self.c, "c", low=0, closed="neither") * n ** (-1.0 / (d + 2))
+        else:
+            width = self.h(n) if callable(self.h) else self.h
+        self.h_ = check_scalar(width, "h", low=0, closed="neither")
+
+    def _partition(self, X):
+        return np.floor(X / self.h_).astype(np.int64)
+
+
+class Regressogram(RegressorMixin, HistogramRule):
+    """Means in cubes: the regression version of `HistogramRule`."""
+
+    def __init__(self, h=None, c=1.0, loss="squared", empty="global"):
+        super().__init__(h=h, c=c, loss=loss, empty=empty)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor"
+        tags.classifier_tags = None
+        return tags
+
+
+class KNN(ClassifierMixin, BaseEstimator):
+    """k nearest neighbours with exact ties.
+
+    Parameters
+    ----------
+    k : int or callable
+        Or n → k, for schedules such as ``lambda n: int(n ** 0.5)``.
+    weights : array (k,) or callable, optional
+        Weight of the i-th neighbour; by default equal for odd k, and (3, 2, …, 2) for even k, where the nearest one
+        breaks ties.
+    ties : {"index", "randomise"}
+        Equal distances: the smaller index first, or by an extra uniform coordinate of every point.
+    method : {"auto", "tree", "brute", "line"}
+    random_state : int or Generator, optional
+        For ``randomise``.
+
+    Notes
+    -----
+    Equal votes go to the first class. Cost of a prediction: O(log n) in few dimensions, O(nd) in many.
+
+    Examples
+    --------
+    >>> KNN(k=1).fit([[0.0], [2.0]], ["a", "b"]).predict([[1.0], [1.1]]).tolist()
+    ['a', 'b']
+    """
+
+    def __init__(self, k=1, weights=None, ties="index", method="auto", random_state=None):
+        self.k = k
+        self.weights = weights
+        self.ties = ties
+        self.method = method
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        if self.ties not in ("index", "randomise"):
+            raise ValueError(f"ties must be 'index' or 'randomise', got {self.ties!r}")
+        self.classes_, self._codes = np.unique(y, return_inverse=True)
+        self._X = X
+        self.k_ = check_scalar(self.k(len(X)) if callable(self.k) else self.k, "k", low=1, integer=True)
+        if self.k_ > len(X):
+            raise ValueError(f"k = {self.k_} neighbours of n_samples={len(X)}: k must not exceed the sample")
+        self.weights_ = self._weights(self.k_)
+        self._index = NeighborIndex(X, self.method)
+        if self.ties == "randomise":
+            self._rng = np.random.default_rng(self.random_state)
+            self._coordinate = self._rng.random(len(X))
+        return self
+
+    def _weights(self, k):
+        if self.weights is None:
+            weights = np.full(k, 2.0)
+            weights[0] = 3.0 if k % 2 == 0 else 2.0
+            return weights
+        weights = np.asarray(self.weights(k) if callable(self.weights) else self.weights, float)
+        if weights.shape != (k,) or not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() == 0:
+            raise ValueError(f"weights must be {k} numbers, none negative, not all zero")
+        return weights
+
+    def kneighbors(self, X):
+        """Indices of the neighbours in their order."""
+        X = self._points(X)
+        if self.ties == "index":
+            return self._index.query(X, self.k_)[1]
+        return self._randomised(X)
+
+    def _randomised(self, X):
+        """Order by (distance, |u − u_i|): collect everything at the border's distance, then sort."""
+        out = np.empty((len(X), self.k_), np.int64)
+        distances, _ = self._index.query(X, self.k_)
+        mine = self._rng.random(len(X))
+        for i, row in enumerate(X):
+            gaps = ((self._X - row) ** 2).sum(axis=1)
+            near = np.flatnonzero(gaps <= distances[i, -1] * (1 + 1e-12))
+            order = np.lexsort((np.abs(self._coordinate[near] - mine[i]), gaps[near]))
+            out[i] = near[order[: self.k_]]
+        return out
+
+    def _points(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+    def _votes(self, neighbours):
+        votes = np.zeros((len(neighbours), len(self.classes_)))
+        rows = np.arange(len(neighbours))
+        for rank in range(neighbours.shape[1]):
+            votes[rows, self._codes[neighbours[:, rank]]] += self.weights_[rank]
+        return votes
+
+    def predict_proba(self, X):
+        neighbours = self.kneighbors(X)
+        votes = self._votes(neighbours)
+        return votes / votes.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        neighbours = self.kneighbors(X)
+        return self.classes_[self._votes(neighbours).argmax(axis=1)]
+
+    def leave_one_out_error(self):
+        """Share of training points that the other points misclassify (needs n > k)."""
+        check_is_fitted(self)
+        n = len(self._X)
+        _, neighbours = self._index.query(self._X, self.k_, exclude=np.arange(n))
+        return float(np.mean(self._votes(neighbours).argmax(axis=1) != self._codes))
+
+
+class VoronoiCells:
+    """The 1-nearest-neighbour partition: which training point owns each place.
+
+    >>> VoronoiCells([[0.0, 0.0], [2.0, 0.0]]).owner([[0.5, 1.0], [1.5, -3.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, X):
+        self._index = NeighborIndex(X)
+
+    def owner(self, points):
+        return self._index.query(points, 1)[1][:, 0]
+
+
+def knn_limit_risk(eta, k):
+    """Limit R_k of the risk of the k-nearest-neighbour rule where P(Y = 1 | x) = η, as n → ∞ (Theorem 6.2.5).
+
+    ``η P(B < k/2) + (1 − η) P(B > k/2)`` with B binomial (k, η); an even k has the limit of k − 1. Take the mean over
+    the law of η(X) for the risk of a problem.
+
+    Examples
+    --------
+    >>> [round(float(knn_limit_risk(0.2, k)), 6) for k in (1, 3, 5, 7)]
+    [0.32, 0.2624, 0.234752, 0.220006]
+    """
+    k = check_scalar(k, "k", low=1, integer=True)
+    eta = np.asarray(eta, float)
+    if np.isnan(eta).any() or eta.min(initial=0) < 0 or eta.max(initial=0) > 1:
+        raise ValueError("eta must be a probability")
+    if k % 2 == 0:
+        k -= 1
+    half = (k - 1) // 2
+    return eta * binom.cdf(half, k, eta) + (1 - eta) * binom.sf(half, k, eta)
+
+
+def weighted_limit_risk(eta, weights):
+    """Limit risk of a weighted rule by enumeration of the 2^k label vectors; equal votes go to 0."""
+    weights = np.asarray(weights, float)
+    k = len(weights)
+    if weights.ndim != 1 or not 1 <= k <= 20 or weights.min() < 0:
+        raise ValueError("weights must be 1 to 20 numbers, none negative")
+    eta = np.asarray(eta, float)
+    labels = np.array(list(itertools.product((0, 1), repeat=k)))
+    says_one = labels @ weights > 0.5 * weights.sum() * (1 + 1e-14)
+    ones = labels.sum(axis=1)
+    mass = np.power.outer(eta, ones) * np.power.outer(1 - eta, k - ones)
+    one = (mass * says_one).sum(axis=-1)
+    return eta * (1 - one) + (1 - eta) * one
+
+
+def cover_hart(bayes_risk):
+    """The bracket for R_1: (R*, 2 R* (1 − R*))."""
+    r = check_scalar(bayes_risk, "bayes_risk", low=0, high=0.5)
+    return r, 2.0 * r * (1.0 - r)
+
+
+def two_ball_risk(n, k=1):
+    """E R of the k-nearest-neighbour rule for two far-apart balls with equal priors: 2^(−n) Σ_{j ≤ k/2} C(n, j).
+
+    For odd k ≤ n.
+
+    >>> two_ball_risk(3), two_ball_risk(3, k=3)
+    (0.125, 0.5)
+    """
+    n = check_scalar(n, "n", low=1, integer=True)
+    k = check_scalar(k, "k", low=1, high=n, integer=True)
+    if k % 2 == 0:
+        raise ValueError("k must be odd")
+    return float(binom.cdf(k // 2, n, 0.5))
+
+
+def knn_regions_1d(x, y, k):
+    """Decision regions of the k-nearest-neighbour rule on a line, exactly.
+
+    Parameters
+    ----------
+    x : array (n,)
+        Distinct numbers.
+    y : array (n,) of 0 and 1
+    k : int
+
+    Returns
+    -------
+    edges : array (m + 1,)
+        From −∞ to ∞.
+    decisions : array (m,) of 0 and 1
+        On the open intervals between the edges.
+    """
+    order = np.argsort(x)
+    x, y = np.asarray(x, float)[order], np.asarray(y)[order]
+    n = len(x)
+    k = check_scalar(k, "k", low=1, high=n, integer=True)
+    if (np.diff(x) == 0).any() or not np.isin(y, (0, 1)).all():
+        raise ValueError("x must be distinct and y must hold zeros and ones")
+    # Window i = points i … i+k−1; it is the neighbourhood between the two borders.
+    borders = 0.5 * (x[: n - k] + x[k:])
+    edges = np.concatenate([[-np.inf], borders, [np.inf]])
+    ones = np.concatenate([[0], np.cumsum(y)])
+    votes = ones[k:] - ones[: n - k + 1]
+    if k % 2 == 1:
+        return edges, (2 * votes > k).astype(int)
+    # Even k: on a tie the nearest neighbour decides, so its borders matter too.
+    nearest = 0.5 * (x[1:] + x[:-1])
+    cuts = np.concatenate([[-np.inf], np.unique(np.concatenate([borders, nearest])), [np.inf]])
+    middle = np.concatenate([[x[0] - 1], 0.5 * (cuts[1:-2] + cuts[2:-1]), [x[-1] + 1]]) if len(cuts) > 2 else x[:1]
+    window = np.searchsorted(borders, middle)
+    closest = np.searchsorted(nearest, middle)
+    tied = 2 * votes[window] == k
+    return cuts, np.where(tied, y[closest], 2 * votes[window] > k).astype(int)
+
+
+def exact_risk_1d(edges, decisions, joint_cdf):
+    """Exact risk of a rule that is constant between edges.
+
+    Parameters
+    ----------
+    edges : array (m + 1,)
+    decisions : array (m,) of 0 and 1
+    joint_cdf : callable
+        x → (P(X ≤ x, Y = 0), P(X ≤ x, Y = 1)).
+    """
+    zero, one = (np.diff(mass) for mass in joint_cdf(np.asarray(edges, float)))
+    return float(np.where(np.asarray(decisions) == 1, zero, one).sum())
+
+
+def student_joint_cdf(c=1.0):
+    """`joint_cdf` of the study-hours problem: X uniform on [0, 4c], P(Y = 1 | x) = x/(c + x).
+
+    >>> [round(float(mass), 6) for mass in student_joint_cdf()(np.inf)]
+    [0.402359, 0.597641]
+    """
+    c = check_scalar(c, "c", low=0, closed="neither")
+
+    def joint_cdf(x):
+        u = np.clip(np.asarray(x, float) / c, 0.0, 4.0)
+        return np.log1p(u) / 4.0, (u - np.log1p(u)) / 4.0
+
+    return joint_cdf
