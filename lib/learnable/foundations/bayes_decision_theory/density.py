@@ -318,6 +318,12 @@ class DensityProblem(Problem):
             raise ValueError(f"logpdfs[{j}] returned NaN or +inf at x = {x[~(value < np.inf)][0]}")
         return value
 
+    def _rough_log_density(self, j, x):
+        """For the search of modes, which goes to places where an honest density may overflow to NaN."""
+        with np.errstate(all="ignore"):
+            value = np.asarray(self.logpdfs[j](x), dtype=np.float64)
+            return np.where(value < np.inf, value, -np.inf)
+
     def _posterior(self, x):
         """Return the posterior, the priors standing in where the density is 0, and log f(x)."""
         joint = self._log_joint(x)
@@ -446,11 +452,9 @@ class DensityProblem(Problem):
         if self.dim != 1:
             raise ValueError("method='quad' and boundaries() need a one-dimensional problem")
         used = np.flatnonzero(self.priors)
-        log_densities = [lambda x, j=j: self._log_density(j, x) for j in used]
-        mesh = graded_mesh(log_densities, *self.support, self.points)
-        mass, _ = integrate_pieces(
-            lambda x: np.column_stack([np.exp(log_density(x)) for log_density in log_densities]), mesh
-        )
+        rough = [lambda x, j=j: self._rough_log_density(j, x) for j in used]
+        mesh = graded_mesh(rough, *self.support, self.points)
+        mass, _ = integrate_pieces(lambda x: np.column_stack([np.exp(self._log_density(j, x)) for j in used]), mesh)
         self._check_mass(self.priors[used] * mass, "quad", _MASS_TOLERANCE, used)
         return mesh
 

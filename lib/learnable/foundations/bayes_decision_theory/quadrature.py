@@ -76,8 +76,6 @@ def graded_mesh(log_densities, low, high, points=()):
                 f"logpdfs[{j}] is -inf at every trial point between {low} and {high}; "
                 "pass a point where the class lives in `points`"
             )
-        # Where a density starts or stops is an edge of its own.
-        edges.append(find_changes(lambda x, f=log_density: (f(x) > -np.inf).astype(np.int64), seeds))
         edges += [_shells(log_density, mode, low, high) for mode in _modes(log_density, seeds, height)]
     edges = np.concatenate(edges)
     edges = edges[(edges > low) & (edges < high)]
