@@ -77,8 +77,8 @@ def _parser():
     command.add_argument(
         "--jobs", type=int, default=_cores(), help="submissions at the same time (default: %(default)s)"
     )
-    command.add_argument("--call-seconds", type=float, metavar="S", help="limit for one call of a function")
-    command.add_argument("--total-seconds", type=float, metavar="S", help="limit for one submission")
+    command.add_argument("--call-seconds", type=float, metavar="S", help="limit for one call of a function, CPU time")
+    command.add_argument("--total-seconds", type=float, metavar="S", help="limit for one submission, on the clock")
     command.add_argument("--memory", type=_bytes, metavar="SIZE", help="memory limit, such as 2G")
     command.add_argument("--roster", metavar="CSV", help="the gradebook of your platform; its columns are kept")
     command.add_argument("--roster-id", metavar="COLUMN", help="the column of the roster that names students")

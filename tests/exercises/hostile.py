@@ -267,6 +267,12 @@ HOSTILE = [
     Hostile("looks into other processes", [*GOOD, PEEK], (5, 0), ""),
     Hostile("ignores every signal", [*GOOD, STUBBORN], (5, 0), "did not finish within"),
     Hostile(
+        "sleeps for ever",
+        [*GOOD, "import time\ndef cost_bayes(post1, a, b):\n    time.sleep(10**6)"],
+        (5, 0),
+        "did not finish within",
+    ),
+    Hostile(
         "segmentation fault",
         [*GOOD, "import ctypes\ndef cost_bayes(post1, a, b):\n    ctypes.string_at(0)"],
         (5, 0),

@@ -32,7 +32,7 @@ def simulate(folder, count, seed=0, chapter=BAYES, slow=True):
     rng = np.random.default_rng(seed)
     given = assignment(chapter)
     wrongs = {q: [w for w in wrong_solutions(chapter) if w.question == q] for q in given.questions}
-    endless = ("endless", "fork bomb", "ignores every signal")
+    endless = ("endless", "fork bomb", "ignores every signal", "sleeps")
     hostile = [h for h in HOSTILE if slow or not h.name.startswith(endless)]
     expected = {}
     for number in range(count):

@@ -65,10 +65,13 @@ class Limits:
 
     Parameters
     ----------
-    call_seconds, cell_seconds, total_seconds : float
-        Wall clock for one call of a function, for one cell, and for the whole submission.
+    call_seconds, cell_seconds : float
+        For one call of a function and for one cell. What counts is CPU time, so that a grade does not depend on how
+        busy the machine is; a submission that only waits is given the same time on the clock.
+    total_seconds : float
+        On the clock, for the whole submission.
     cpu_seconds : int
-        CPU time of one process.
+        CPU time of one process, enforced by the kernel.
     memory : int
         Bytes of address space beyond what the libraries take.
     file_size, disk : int
@@ -80,7 +83,7 @@ class Limits:
 
     call_seconds: float = 10.0
     cell_seconds: float = 20.0
-    total_seconds: float = 120.0
+    total_seconds: float = 600.0
     cpu_seconds: int = 60
     memory: int = 2 << 30
     file_size: int = 16 << 20

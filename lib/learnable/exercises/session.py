@@ -5,6 +5,7 @@ after a death without the cell that caused it, and lets tests call functions as 
 comparing is done here, with values that were received as plain data.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from .checking import AskedElsewhere, sentence_of_exception
 from .confine import MODES, Confinement, Limits
@@ -31,6 +33,7 @@ _BOOTSTRAP = (
 )
 _FATAL_CELLS = 3
 _FATAL_CALLS = 8
+_PATIENCE = 10  # how many times its limit a request may take on a machine that is busy with something else
 _ENDINGS = {
     signal.SIGSEGV: "crashed the Python process (segmentation fault)",
     signal.SIGABRT: "aborted the Python process",
@@ -204,7 +207,7 @@ class Session:
         self.written = 0
         self.printed = bytearray()
         self.generation = 0
-        self._channel = self._pid = self._room = self._drainer = None
+        self._channel = self._pid = self._room = self._drainer = self._process = None
         self._functions = []
         self._end = time.monotonic() + self.limits.total_seconds
 
@@ -292,7 +295,7 @@ class Session:
         try:
             code = self.nursery.request(do="wait", pid=pid, seconds=patience)["code"] if patience else None
             if code is None:
-                code = self.nursery.request(do="end", pid=pid, seconds=5.0)["code"]
+                code = self.nursery.request(do="end", pid=pid, seconds=30.0)["code"]
         except NurseryGone:
             if self.nursery.mode == "namespaces":
                 raise
@@ -331,9 +334,10 @@ class Session:
         self._drainer = threading.Thread(target=self._drain, args=(reading,), daemon=True)
         self._drainer.start()
         try:
-            first, *rest = self._channel.receive(time.monotonic() + 30.0)[0]
+            first, *rest = self._channel.receive(time.monotonic() + 120.0)[0]
             if first != "ready":
                 raise SandboxError(f"a submission could not be confined: {' '.join(map(str, rest))}")
+            self._process = _Process(self._pid)
             for name, data in self.files.items():
                 self._converse(["file", name], [data])
         except (Died, Overdue, Closed, Garbled) as error:
@@ -365,19 +369,24 @@ class Session:
     def _converse(self, document, buffers=(), seconds=None):
         """Send a request, serve what the submission asks in between, and return its answer."""
         seconds = seconds or self.limits.call_seconds
-        deadline = min(time.monotonic() + seconds, self._end)
+        clock = _Clock(self._process, seconds, self._end)
         try:
             if document is not None:
-                self._channel.send(document, buffers, deadline)
+                self._channel.send(document, buffers, clock.deadline)
             while True:
-                reply, data = self._channel.receive(deadline)
+                try:
+                    reply, data = self._channel.receive(clock.deadline)
+                except Overdue:
+                    if clock.used_up():
+                        raise
+                    continue
                 if not isinstance(reply, list) or not reply:
                     raise Garbled("not a reply")
                 kind, *rest = reply
                 if kind == "number":
-                    self._serve_number(*rest, deadline)
+                    self._serve_number(*rest, clock.deadline)
                 elif kind == "callback":
-                    self._serve(rest, data, deadline)
+                    self._serve(rest, data, clock.deadline)
                 elif kind == "note":
                     self.remark(str(rest[1])[:200])
                 elif kind == "value":
@@ -439,6 +448,78 @@ class Session:
         if number == signal.SIGKILL:
             return "was killed (out of CPU time or memory)"
         return f"ended its own process (exit code {code})"
+
+
+class _Clock:
+    """Decides when a request has taken too long: by CPU time, or by the clock when the submission only waits.
+
+    A receive that is overdue on the clock asks `used_up`, which moves the deadline as long as the submission has CPU
+    time left and was kept from using it by others.
+    """
+
+    def __init__(self, process, seconds, end):
+        self.process, self.seconds, self.end = process, seconds, end
+        self.before = process.cpu_seconds()
+        start = time.monotonic()
+        self.last = min(end, start + _PATIENCE * seconds)
+        self.deadline = min(end, start + seconds)
+
+    def used_up(self):
+        used = self.process.cpu_seconds_of_all() - self.before
+        left = self.seconds - used
+        if left <= 0 or time.monotonic() >= self.last or self._idle():
+            return True
+        self.deadline = min(self.last, time.monotonic() + max(left, 0.1))
+        return False
+
+    def _idle(self):
+        before = self.process.cpu_seconds()
+        for _ in range(10):
+            time.sleep(0.03)
+            if self.process.runnable() or self.process.cpu_seconds() > before:
+                return False
+        return True
+
+
+class _Process:
+    """The process in which a submission runs, seen from outside.
+
+    Parameters
+    ----------
+    pid : int
+        The process that the nursery forked; with namespaces the submission is its grandchild.
+    """
+
+    def __init__(self, pid):
+        self.first = self.process = psutil.Process(pid)
+        with contextlib.suppress(psutil.Error):
+            descendants = self.first.children(recursive=True)
+            self.process = descendants[-1] if descendants else self.first
+
+    def cpu_seconds(self):
+        """CPU time so far, of the process and of children that it waited for."""
+        return _cpu_seconds(self.process)
+
+    def cpu_seconds_of_all(self):
+        """CPU time so far, of the process and of everything that it started."""
+        with contextlib.suppress(psutil.Error):
+            return sum(map(_cpu_seconds, (self.first, *self.first.children(recursive=True))))
+        return self.cpu_seconds()
+
+    def runnable(self):
+        """Whether it runs or would like to."""
+        try:
+            return self.process.status() in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
+        except psutil.Error:
+            return False
+
+
+def _cpu_seconds(process):
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return times.user + times.system + times.children_user + times.children_system
 
 
 class Remote:
