@@ -131,3 +131,10 @@ def test_every_public_simulator_says_its_law_and_shows_an_example():
 def test_a_random_state_of_the_old_kind_works():
     old = np.random.RandomState(0)
     assert ALL["classification.make_twonorm"](3, random_state=old).data.shape == (3, 20)
+
+
+def test_a_simulator_asked_of_the_package_says_where_it_lives():
+    with pytest.raises(ImportError, match=r"from learnable\.datasets\.classification import make_twonorm"):
+        from learnable.datasets import make_twonorm  # noqa: F401
+    with pytest.raises(AttributeError, match="make_nothing"):
+        _ = package.make_nothing

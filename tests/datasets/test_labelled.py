@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from learnable.datasets import classification as c
-from learnable.datasets import load, rules, wide
+from learnable.datasets import load, rules, shapes, wide
 
 
 def four_errors(p, n):
@@ -72,7 +72,14 @@ def test_risks_in_closed_form_agree_with_textbooks():
 
 
 @pytest.mark.parametrize(
-    "make", [c.make_checkerboard, c.make_circle, c.make_nested_spheres, c.make_threshold, c.make_intervals]
+    "make",
+    [
+        shapes.make_checkerboard,
+        shapes.make_circle,
+        shapes.make_nested_spheres,
+        shapes.make_threshold,
+        shapes.make_intervals,
+    ],
 )
 def test_flipping_noise_is_the_bayes_risk(make):
     n = 40_000
@@ -85,21 +92,21 @@ def test_flipping_noise_is_the_bayes_risk(make):
 
 
 def test_labels_follow_their_geometry():
-    board = c.make_checkerboard(500, cells=3, random_state=0)
+    board = shapes.make_checkerboard(500, cells=3, random_state=0)
     assert np.array_equal(board.clean, (np.floor(board.data * 3).sum(axis=1) % 2).astype(int))
-    spheres = c.make_nested_spheres(40_000, random_state=0)
+    spheres = shapes.make_nested_spheres(40_000, random_state=0)
     assert abs(spheres.clean.mean() - 0.5) < four_errors(0.5, 40_000)
-    intervals = c.make_intervals(3000, n_intervals=2, flip=0.0, random_state=0)
+    intervals = shapes.make_intervals(3000, n_intervals=2, flip=0.0, random_state=0)
     x = intervals.data[:, 0]
     inside = ((x[:, None] >= intervals.intervals[:, 0]) & (x[:, None] < intervals.intervals[:, 1])).any(axis=1)
     assert np.array_equal(inside, intervals.target == 1) and intervals.intervals.shape == (2, 2)
-    balls = c.make_two_balls(500, d=3, gap=0.5, random_state=0)
+    balls = shapes.make_two_balls(500, d=3, gap=0.5, random_state=0)
     centres = np.zeros((2, 3))
     centres[:, 0] = [-1.25, 1.25]
     assert (np.linalg.norm(balls.data - centres[balls.target], axis=1) <= 1).all()
-    margin = c.make_margin_sphere(500, d=30, random_state=0)
+    margin = shapes.make_margin_sphere(500, d=30, random_state=0)
     assert (margin.data[:, 0] * (2 * margin.clean - 1)).tolist() == [0.5] * 500
-    arms = c.make_spirals(400, noise=0.0, random_state=0)
+    arms = shapes.make_spirals(400, noise=0.0, random_state=0)
     np.testing.assert_allclose(np.hypot(*arms.data.T), arms.t / np.pi)
 
 

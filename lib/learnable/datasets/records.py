@@ -85,7 +85,7 @@ def make_author_records(n_persons=1000, *, chinese=0.4, papers=6.0, rates=None, 
         identifiers[owner].append(number)
         person = persons[owner]
         name = _corrupt(person, rates, rng)
-        place = "" if rng.random() < rates["no_affiliation"] else str(rng.choice(person["affiliations"]))
+        place = "" if rng.random() < rates["no_affiliation"] else _pick(person["affiliations"], rng)
         authors.append({"id": number, "name": name, "affiliation": place})
     circle = rng.integers(max(1, n // 8), size=n)
     members = [np.flatnonzero(circle == c) for c in range(circle.max() + 1)]
@@ -93,18 +93,22 @@ def make_author_records(n_persons=1000, *, chinese=0.4, papers=6.0, rates=None, 
     for lead in np.repeat(np.arange(n), rng.poisson(papers / 2, size=n)):
         team = rng.permutation(members[circle[lead]])[: rng.integers(0, 5)]
         team = [int(lead), *(int(p) for p in team if p != lead)]
-        topic = rng.permutation(persons[lead]["fields"])[:5]
+        topic = [persons[lead]["fields"][i] for i in rng.permutation(8)[:5]]
         titles.append({"id": current, "title": " ".join(topic), "keywords": "|".join(sorted(topic[:3]))})
         for member in team:
-            author = int(rng.choice(identifiers[member]))
+            author = _pick(identifiers[member], rng)
             if rng.random() < rates["wrong_paper"]:
                 author = int(rng.integers(len(target)))
             person = persons[target[author]]
             spelt = authors[author]["name"] if rng.random() < 0.7 else _corrupt(person, rates, rng)
-            place = "" if rng.random() < rates["no_affiliation"] else str(rng.choice(person["affiliations"]))
+            place = "" if rng.random() < rates["no_affiliation"] else _pick(person["affiliations"], rng)
             written.append({"paper": current, "author": author, "name": spelt, "affiliation": place})
         current += 1
     return Bunch(authors=authors, paper_authors=written, papers=titles, target=target, persons=persons)
+
+
+def _pick(words, rng):
+    return words[int(rng.integers(len(words)))]
 
 
 def _zipf(words, rng):
@@ -120,10 +124,10 @@ def _person(is_chinese, rng):
             "last": _zipf(words["surnames"], rng).capitalize(),
         }
     else:
-        middle = str(rng.choice(words["first"])) if rng.random() < 0.5 else ""
-        name = {"first": str(rng.choice(words["first"])), "middle": middle, "last": str(rng.choice(words["last"]))}
-    places = [f"{rng.choice(words['units'])}, {rng.choice(words['places'])}" for _ in range(int(rng.integers(1, 3)))]
-    fields = rng.permutation(words["fields"])[:8].tolist()
+        middle = _pick(words["first"], rng) if rng.random() < 0.5 else ""
+        name = {"first": _pick(words["first"], rng), "middle": middle, "last": _pick(words["last"], rng)}
+    places = [f"{_pick(words['units'], rng)}, {_pick(words['places'], rng)}" for _ in range(int(rng.integers(1, 3)))]
+    fields = [words["fields"][i] for i in rng.permutation(len(words["fields"]))[:8]]
     return {**name, "chinese": bool(is_chinese), "affiliations": places, "fields": fields}
 
 
@@ -139,10 +143,10 @@ def _corrupt(person, rates, rng):
     first, middle, last = person["first"], person["middle"], person["last"]
     if person["chinese"]:
         spelt = [f"{first}-{middle}", f"{first} {middle.capitalize()}", first + middle]
-        parts = [spelt[2] if happens("join") else str(rng.choice(spelt))]
+        parts = [spelt[2] if happens("join") else _pick(spelt, rng)]
         if happens("abbreviate"):
             a, b = first[0], middle[0].upper()
-            parts = [str(rng.choice([f"{a}. {b}.", f"{a}.", f"{a} {b}"]))]
+            parts = [_pick([f"{a}. {b}.", f"{a}.", f"{a} {b}"], rng)]
     else:
         if happens("nickname"):
             first = _words()["nicknames"].get(first, first)
@@ -157,14 +161,14 @@ def _corrupt(person, rates, rng):
     if happens("typo"):
         name = _misspell(name, rng)
     if happens("garbage"):
-        name += str(rng.choice([" and", " AN", " et al", " Dr"]))
+        name += _pick([" and", " AN", " et al", " Dr"], rng)
     return name
 
 
 def _misspell(name, rng):
     """One substitution, insertion or deletion of a letter."""
     letters = [i for i, c in enumerate(name) if c.isalpha()]
-    place = int(rng.choice(letters))
+    place = _pick(letters, rng)
     letter = chr(ord("a") + int(rng.integers(26)))
     kind = int(rng.integers(3))
     return name[:place] + (letter if kind < 2 else "") + name[place + (kind != 1) :]
