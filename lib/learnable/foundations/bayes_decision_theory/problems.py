@@ -236,7 +236,7 @@ class FiniteProblem(Problem):
     def __init__(self, p_xy, x_values=None):
         table = check_finite_array(p_xy, "p_xy", ndim=2)
         check_probability_vector(table.ravel(), "p_xy")
-        self.p_xy = table
+        self.p_xy = table = table.copy()
         self.p_x = table.sum(axis=1)
         if self.p_x.min() == 0:
             raise ValueError(f"p_xy must give every x positive probability, row {self.p_x.argmin()} has none")
@@ -244,7 +244,7 @@ class FiniteProblem(Problem):
         self.n_classes = table.shape[1]
         if x_values is None:
             x_values = np.arange(len(table))
-        x_values = np.asarray(x_values)
+        x_values = np.array(x_values)
         if x_values.ndim not in (1, 2) or len(x_values) != len(table):
             raise ValueError(f"x_values must have shape ({len(table)},) or ({len(table)}, d), got {x_values.shape}")
         check_finite_array(x_values, "x_values")

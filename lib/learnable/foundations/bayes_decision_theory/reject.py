@@ -76,7 +76,7 @@ class RejectTradeoff(NamedTuple):
         return float(quotient) if np.ndim(quotient) == 0 else quotient
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RejectRule:
     """The optimal classifier with reject option, g_t (Lember 2012, (1.3.2)).
 
