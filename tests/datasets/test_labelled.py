@@ -278,6 +278,14 @@ def test_boolean_functions_have_their_spectra():
         rules.boolean_function("top", terms=2)
 
 
+def test_triples_share_at_most_one():
+    triples = rules.almost_disjoint_triples(12, 10, random_state=0)
+    for a, b in itertools.combinations(triples.tolist(), 2):
+        assert len(set(a) & set(b)) <= 1
+    with pytest.raises(ValueError, match="at most 7"):
+        rules.almost_disjoint_triples(7, 8)
+
+
 def test_impossible_parameters_name_themselves():
     with pytest.raises(ValueError, match="priors"):
         c.make_gaussian_classes(5, [[0.0], [1.0]], priors=[0.5, 0.6])

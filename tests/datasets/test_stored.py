@@ -434,8 +434,12 @@ def test_movielens_is_read_from_a_users_copy(tmp_path, monkeypatch):
     assert made.shape == (3, 3) and made.rating.tolist() == [3, 3, 1, 5]
     monkeypatch.setenv("LEARNABLE_DATA", str(tmp_path))
     assert load_movielens().rating.tolist() == [3, 3, 1, 5]
-    with pytest.raises(FileNotFoundError, match="recbole"):
+    with pytest.raises(FileNotFoundError, match="nothing"):
         load_movielens(tmp_path / "nothing")
+    monkeypatch.setenv("LEARNABLE_DATA", str(tmp_path / "empty"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(FileNotFoundError, match="recbole"):
+        load_movielens()
     (tmp_path / "bad").write_text("1\t2\n")
     with pytest.raises(ValueError, match="four columns"):
         load_movielens(tmp_path / "bad")

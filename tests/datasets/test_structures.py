@@ -78,6 +78,36 @@ def test_roll_calls_polarise():
     assert np.array_equal(made.member[stay], made.member[60 + stay])
 
 
+def test_similarities_hide_the_fields():
+    """In the neighbourhood of a point, most of the nearest belong to its area or field: (alpha, nu)-good by design."""
+    n = 256
+    made = networks.make_area_similarity(n, random_state=0)
+    K, field, area = made.similarity, made.target, made.area
+    assert np.array_equal(K, K.T) and made.boundary.sum() == n // 8
+    inner = ~made.boundary
+    assert (K[area[:, None] == area] >= 0.99).all()
+    across = (field[:, None] != field) & inner[:, None] & inner
+    assert set(np.unique(K[across])) == {0.0}
+    mixed = (field[:, None] != field) & (inner[:, None] != inner)
+    assert abs((K[mixed] == 1).mean() - 2 / n) < 4 * np.sqrt(2 / n / (mixed.sum() / 2))
+    worse = networks.make_area_similarity(n, bad_links=0.05, bad_points=0.1, random_state=0).similarity
+    assert np.array_equal(worse, worse.T) and (worse != K).mean() > 0.1
+    regions = networks.make_matched_regions(6, random_state=0)
+    wrong = (regions.similarity == 1) & (regions.target[:, None] != regions.target)
+    assert (wrong.sum(axis=1) == 1).all()
+    with pytest.raises(ValueError, match="32"):
+        networks.make_area_similarity(100)
+
+
+def test_bounded_digraph():
+    for seed in range(10):
+        graph = networks.make_bounded_digraph(9, random_state=seed)
+        total = graph.sum(axis=0) + graph.sum(axis=1)
+        assert total.max() <= 3 and graph.sum(axis=0).min() >= 1 and graph.sum(axis=1).min() >= 1
+        assert csgraph.connected_components(graph, connection="strong")[0] == 1
+    assert networks.make_bounded_digraph(5, n_chords=0, random_state=0).sum() == 5
+
+
 def test_curves_lie_where_they_say():
     spiral = geometry.make_spiral(200, noise=0.0, random_state=0)
     np.testing.assert_allclose(np.hypot(*spiral.data.T), 0.04 * spiral.t)

@@ -256,7 +256,17 @@ def load_movielens(path=None):
     Bunch
         ``user``, ``item`` (codes from 0), ``rating`` (1 to 5), ``timestamp``, ``shape``; 100,000 ratings of 943
         users on 1,682 films, after F. M. Harper and J. A. Konstan (2015).
+
+    Examples
+    --------
+    >>> from learnable.datasets import load_movielens
+    >>> load_movielens("nowhere.inter")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: no MovieLens-100K at nowhere.inter
     """
+    if path is not None and not Path(path).is_file():
+        raise FileNotFoundError(f"no MovieLens-100K at {path}")
     places = [Path(path)] if path is not None else []
     if path is None and os.environ.get("LEARNABLE_DATA"):
         folder = Path(os.environ["LEARNABLE_DATA"])

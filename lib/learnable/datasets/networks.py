@@ -11,9 +11,12 @@ from learnable.datasets._simulate import check_size, generator
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = [
+    "make_area_similarity",
     "make_block_model",
+    "make_bounded_digraph",
     "make_connectomes",
     "make_correlated_graphs",
+    "make_matched_regions",
     "make_mesh",
     "make_preferential_attachment",
     "make_roll_calls",
@@ -276,3 +279,109 @@ def make_roll_calls(
     period = np.repeat(np.arange(t), m)
     truth = {"party": np.concatenate(parties), "member": np.concatenate(members), "ideal": np.concatenate(ideals)}
     return Bunch(adjacency=adjacency, period=period, delta=delta, **truth)
+
+
+def make_area_similarity(n=512, *, bad_links=0.0, bad_points=0.0, random_state=None):
+    """Similarities of points in four areas of two fields, with points near the boundary (Balcan, Liang and Gupta 2014).
+
+    An area has n/4 points, n/32 of them at the boundary. K is 0.99 inside an area; between the two areas of a field
+    0.75 for inner points and 0.4 if either is at the boundary; across fields 0.5 if either is at the boundary, else 0;
+    then every pair of an inner and a boundary point of different fields is set to 1 with probability 2/n. The article
+    shows this set in a figure only; these numbers were chosen so that its stated properties hold.
+
+    Parameters
+    ----------
+    n : int, default=512
+        A multiple of 32.
+    bad_links : float, default=0
+        For each point, this share of n random similarities across fields is set to 1.
+    bad_points : float, default=0
+        For this share of the points, K(x, .) is replaced by 1 - K(x, .).
+
+    Returns
+    -------
+    Bunch
+        ``similarity`` (n, n), ``target`` (field), ``area``, ``boundary`` (bool).
+
+    Examples
+    --------
+    >>> made = make_area_similarity(64, random_state=0)
+    >>> made.similarity.shape, int(made.boundary.sum())
+    ((64, 64), 8)
+    """
+    n, rng = check_size(n, "n", low=32), generator(random_state)
+    if n % 32:
+        raise ValueError(f"n must be a multiple of 32, got {n}")
+    links = round(check_scalar(bad_links, "bad_links", low=0, high=0.5) * n)
+    points = round(check_scalar(bad_points, "bad_points", low=0, high=1) * n)
+    area = np.repeat(np.arange(4), n // 4)
+    field, boundary = area // 2, np.tile(np.arange(n // 4) < n // 32, 4)
+    near = boundary[:, None] | boundary
+    K = np.where(field[:, None] == field, np.where(near, 0.4, 0.75), np.where(near, 0.5, 0.0))
+    K[area[:, None] == area] = 0.99
+    mixed = (field[:, None] != field) & (boundary[:, None] != boundary)
+    ones = np.triu(mixed & (rng.random((n, n)) < 2 / n), 1)
+    K[ones | ones.T] = 1.0
+    for x in range(n if links else 0):
+        others = rng.permutation(np.flatnonzero(field != field[x]))[:links]
+        K[x, others] = K[others, x] = 1.0
+    for x in rng.permutation(n)[:points]:
+        K[x] = K[:, x] = 1 - K[x]
+    np.fill_diagonal(K, 1.0)
+    return Bunch(similarity=K, target=field, area=area, boundary=boundary)
+
+
+def make_matched_regions(n_per_region=10, *, random_state=None):
+    """Eight regions in a hierarchy, and a perfect match for each point in the wrong half (Balcan et al. 2014, Fig. 2).
+
+    Similarity 0.999 in a region, 3/4 to its sibling, 1/2 inside a super-topic of four regions, 0 else; but every point
+    of region g < 4 has similarity 1 to one point of region g + 4. Linkage by single best links fails here.
+
+    Examples
+    --------
+    >>> made = make_matched_regions(2, random_state=0)
+    >>> made.similarity.shape, made.target.tolist()[::4]
+    ((16, 16), [0, 0, 1, 1])
+    """
+    m, rng = check_size(n_per_region, "n_per_region"), generator(random_state)
+    region = np.repeat(np.arange(8), m)
+    levels = [(0.5, region // 4), (0.75, region // 2), (0.999, region)]
+    K = np.zeros((8 * m, 8 * m))
+    for value, group in levels:
+        K[group[:, None] == group] = value
+    for g in range(4):
+        partner = rng.permutation(np.flatnonzero(region == g + 4))
+        first = np.flatnonzero(region == g)
+        K[first, partner] = K[partner, first] = 1.0
+    np.fill_diagonal(K, 1.0)
+    return Bunch(similarity=K, target=region // 4, region=region)
+
+
+def make_bounded_digraph(n=6, *, n_chords=None, random_state=None):
+    """A strongly connected digraph with in- and out-degree at least one and total degree at most three.
+
+    A random directed cycle through all vertices, and arrows between the pairs of a random matching.
+
+    Parameters
+    ----------
+    n_chords : int, optional
+        Number of extra arrows, at most n // 2 (the default); a chord that repeats a cycle arrow is left out.
+
+    Returns
+    -------
+    ndarray of bool of shape (n, n)
+
+    Examples
+    --------
+    >>> graph = make_bounded_digraph(8, random_state=0)
+    >>> bool((graph.sum(axis=0) + graph.sum(axis=1) <= 3).all())
+    True
+    """
+    n, rng = check_size(n, "n", low=2), generator(random_state)
+    chords = n // 2 if n_chords is None else check_scalar(n_chords, "n_chords", low=0, high=n // 2, integer=True)
+    order = rng.permutation(n)
+    graph = np.zeros((n, n), dtype=bool)
+    graph[order, np.roll(order, -1)] = True
+    ends = rng.permutation(n)[: 2 * chords].reshape(-1, 2)
+    graph[ends[:, 0], ends[:, 1]] = True
+    return graph

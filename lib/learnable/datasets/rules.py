@@ -13,6 +13,7 @@ from learnable.datasets._simulate import answer, check_choice, check_size, gener
 from learnable.validation import check_scalar
 
 __all__ = [
+    "almost_disjoint_triples",
     "boolean_function",
     "make_balance_scale",
     "make_balloons",
@@ -233,6 +234,31 @@ def make_m_of_n(n_samples=1000, *, m=7, n_relevant=10, d=100, random_state=None,
     X = rng.integers(2, size=(n, d))
     y = (X[:, relevant].sum(axis=1) >= m).astype(int)
     return answer(X.astype(np.float64), y, return_X_y, relevant=relevant)
+
+
+def almost_disjoint_triples(n=20, m=12, *, random_state=None):
+    """m triples of 0..n-1, no two sharing more than one element: instances of one-in-three satisfiability.
+
+    Drawn one after the other, uniformly among all triples, and rejected if they share two elements with an earlier one.
+
+    Examples
+    --------
+    >>> almost_disjoint_triples(9, 4, random_state=0).shape
+    (4, 3)
+    """
+    n, m, rng = check_size(n, "n", low=3), check_size(m, "m"), generator(random_state)
+    if m > n * (n - 1) // 6:
+        raise ValueError(f"at most {n * (n - 1) // 6} triples of {n} elements share at most one, got m={m}")
+    triples, pairs = [], set()
+    for _ in range(2000 * m):
+        triple = sorted(int(i) for i in rng.permutation(n)[:3])
+        inside = set(itertools.combinations(triple, 2))
+        if not inside & pairs:
+            triples.append(triple)
+            pairs |= inside
+            if len(triples) == m:
+                return np.array(triples)
+    raise ValueError(f"no {m} almost disjoint triples of {n} elements were found; ask for fewer")
 
 
 def boolean_function(kind="parity", n=10, *, size=3, terms=3, flip=0.0, random_state=None):
