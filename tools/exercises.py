@@ -105,16 +105,19 @@ def transcript(text):
 def _measured(match):
     """Return the sentence about speed, from the stored measurement."""
     m = json.loads(MEASUREMENT.read_text(encoding="utf-8"))
-    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(m["kinds"].items(), key=lambda item: -item[1]))
-    words = (
-        f"A simulated class of {m['submissions']} submissions ({kinds}) took {m['seconds']:.0f} s with "
+    words = {"partly": "partly right", "hostile": "hostile or broken", "file": "no notebooks"}
+    kinds = sorted(m["kinds"].items(), key=lambda item: -item[1])
+    mixture = ", ".join(f"{count} {words.get(kind, kind)}" for kind, count in kinds)
+    text = (
+        f"A simulated class of {m['submissions']} submissions ({mixture}) took {m['seconds']:.0f} s with "
         f"{m['processes']} processes, {m['seconds_per_submission']:.2f} s a submission, and {m['seconds_again']:.1f} s "
         "when everything was known already. Killed half-way and resumed, it gave "
-        f"{'identical' if m['identical_after_kill'] else 'DIFFERENT'} grades. `otter run`, without containers and "
-        f"without protection, takes {m['otter_run_seconds']:.1f} s for one of the perfect ones. Measured "
-        f"{m['measured']} with `benchmarks/exercises/bench_grading.py`; endless loops cost their time limits."
+        f"{'identical' if m['identical_after_kill'] else 'DIFFERENT'} grades. A single perfect notebook takes "
+        f"{m['one_cold_seconds']:.1f} s from a cold start, with `otter run` (no protection) "
+        f"{m['otter_run_seconds']:.1f} s. Measured {m['measured']} with `benchmarks/exercises/bench_grading.py`; "
+        "endless loops cost their time limits."
     )
-    return f"{match['open']}\n{textwrap.fill(words, 120)}\n{match['close']}"
+    return f"{match['open']}\n{textwrap.fill(text, 120)}\n{match['close']}"
 
 
 def _without_times(text):

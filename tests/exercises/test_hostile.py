@@ -1,5 +1,6 @@
 """Hostile and broken submissions: each gets its score and a line, none stops the others, none gains anything."""
 
+import dataclasses
 import os
 import time
 
@@ -96,6 +97,51 @@ def test_grading_from_the_root_of_the_book_hides_no_library(mode, weaker):
     assert scores(result) == (5, 5) and result["status"] == "ok", result["remarks"]
 
 
+FORGED = [
+    ["done"],
+    ["done", 1, 2],
+    ["done", 5],
+    ["done", {"kind": [], "number": "x"}],
+    ["value", 5],
+    ["value"],
+    ["value", ["q"]],
+    ["value", ["h", -1]],
+    ["value", ["r", 10**9, "x", True]],
+    ["missing"],
+    ["error", 3],
+    ["error", {}],
+    ["note"],
+    ["callback", 0],
+    ["callback", -1, ["t", "x"], ["d"]],
+    ["callback", "x", ["t"], ["d"]],
+    ["number", 1, 2.0],
+    [],
+    7,
+    {"a": 1},
+    None,
+]
+
+
+@pytest.mark.parametrize("where", ["cell", "function"])
+def test_forged_replies_never_break_the_grader(where, nursery):
+    """Whatever a submission writes into the pipe, it gets a result, and no more than its answers earn."""
+    send = (
+        "import gc\nfrom learnable.exercises.wire import Channel\n"
+        "_wire = [c for c in gc.get_objects() if isinstance(c, Channel)][0]\n"
+    )
+    given = assignment(BAYES)
+    short = dataclasses.replace(given, questions={"q2": given.questions["q2"]})
+    for document in FORGED:
+        if where == "cell":
+            cells = ["def cost_bayes(*args):\n    ...", f"{send}_wire.send({document!r})"]
+        else:
+            cells = [f"{send}def cost_bayes(*args):\n    _wire.send({document!r})"]
+        result = grade_cells(cells, short, nursery, 3, LIMITS, MASKED)
+        assert result["score"] == 0, document
+    after = grade_cells(GOOD, assignment(BAYES), nursery, 3, LIMITS, MASKED)
+    assert scores(after) == (5, 5)
+
+
 def test_forged_alarm_does_not_void_a_grade(nursery):
     """A submission cannot pretend that the machinery failed."""
     forged = "def cost_bayes(*args):\n    import gc\n    from learnable.exercises.wire import Channel\n"
@@ -130,6 +176,23 @@ def test_read_only_views_stay_read_only(as_user_namespace, weaker):
     nursery = weaker("namespaces", as_user_namespace)
     result = grade_cells([*GOOD, cell], assignment(BAYES), nursery, 3, LIMITS, MASKED)
     assert "refused" in result["output"] and "WRITTEN" not in result["output"]
+
+
+def test_library_that_starts_threads_is_imported_later(monkeypatch):
+    """Such a library cannot be imported before the fork; submissions are graded all the same."""
+    with Nursery(["numpy", "concurrent.futures.thread", "antigravity_does_not_exist"]) as other:
+        assert other.alive()
+    real = Nursery._launch
+    asked = []
+
+    def threaded(self, modules, mode):
+        asked.append(list(modules))
+        return {**real(self, modules, mode), "threads": 3 if modules else 1}
+
+    monkeypatch.setattr(Nursery, "_launch", threaded)
+    with Nursery(["numpy"]) as other:
+        assert asked == [["numpy"], []]
+        assert scores(grade_cells(GOOD, assignment(BAYES), other, 3, LIMITS, MASKED)) == (5, 5)
 
 
 def test_environment_is_scrubbed(nursery, monkeypatch):

@@ -89,13 +89,23 @@ class Nursery:
     """
 
     def __init__(self, modules=(), mode=None, as_user_namespace=False):
-        if os.name != "posix":
-            raise SandboxError(
-                "Grading runs submissions in confined processes, which needs Linux or macOS. "
-                "On Windows use WSL, or the containers described in the instructors' chapter."
-            )
+        self.as_user_namespace = as_user_namespace
         self.room = tempfile.mkdtemp(prefix="learnable-")
         os.chmod(self.room, 0o711)
+        try:
+            reply = self._launch(modules, mode)
+            if reply["threads"] != 1:  # a process with threads cannot be forked safely: import later, once a submission
+                self._end()
+                reply = self._launch((), mode)
+            if not reply["modes"]:
+                raise SandboxError("no way to confine a process works on this machine")
+        except BaseException:
+            self.close()
+            raise
+        self.modes = reply["modes"]
+        self.mode = self.modes[0]
+
+    def _launch(self, modules, mode):
         ours, theirs = socket.socketpair()
         package = Path(__file__).resolve().parents[2]
         environment = {
@@ -113,6 +123,7 @@ class Nursery:
             "MKL_NUM_THREADS": "1",
             "NUMBA_NUM_THREADS": "1",
         }
+        self.control = ours
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-c", _BOOTSTRAP, str(package), str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
@@ -122,19 +133,7 @@ class Nursery:
             start_new_session=True,
         )
         theirs.close()
-        self.control = ours
-        self.as_user_namespace = as_user_namespace
-        try:
-            reply = self.request(do="prepare", modules=list(modules), modes=[mode] if mode else None, room=self.room)
-            if not reply["modes"]:
-                raise SandboxError("no way to confine a process works on this machine")
-            if reply["threads"] != 1:
-                raise SandboxError(f"importing {', '.join(modules)} started threads; such a process cannot be forked")
-        except BaseException:
-            self.close()
-            raise
-        self.modes = reply["modes"]
-        self.mode = self.modes[0]
+        return self.request(do="prepare", modules=list(modules), modes=[mode] if mode else None, room=self.room)
 
     def request(self, descriptors=(), **message):
         """Send one request and return the answer."""
@@ -160,13 +159,16 @@ class Nursery:
 
     def close(self):
         """End the nursery and everything it started."""
+        self._end()
+        shutil.rmtree(self.room, ignore_errors=True)
+
+    def _end(self):
         self.control.close()
         try:
             self.process.wait(5)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        shutil.rmtree(self.room, ignore_errors=True)
 
     def __enter__(self):
         return self
@@ -239,21 +241,30 @@ class Session:
                 if number in self.skipped:
                     continue
                 try:
-                    (error,) = self._converse(["cell", source], seconds=self.limits.cell_seconds)
+                    error = self._run_cell(source)
                 except Died as death:
                     self.skipped.add(number)
                     self.remark(f"code cell {number + 1} {death.sentence}; graded without it")
                     break
                 if error is not None and self.generation == 1:
-                    sentence, detail = sentence_of_exception(_description(error))
+                    sentence, detail = sentence_of_exception(error)
                     self.remark(f"code cell {number + 1} {sentence}" + (f" ({detail})" if detail else ""))
+
+    def _run_cell(self, source):
+        """Run one cell; return the description of the exception it ended with, or None."""
+        try:
+            (error,) = self._converse(["cell", source], seconds=self.limits.cell_seconds)
+            return None if error is None else _description(error)
+        except (Raised, Garbled, KeyError, TypeError, ValueError):
+            self.stop()
+            raise Died("sent something that is not an answer") from None
 
     def call(self, reference, args, kwargs):
         """Call a function of the submission and return the plain data it gives."""
         if reference.generation != self.generation:
             raise Died("belongs to a process that has ended")
-        buffers, functions = [], []
-        self._functions = functions
+        buffers = []
+        self._functions = []
         document = ["call", reference.number]
         document += [encode(args, buffers, self._refer), encode(kwargs, buffers, self._refer)]
         try:
