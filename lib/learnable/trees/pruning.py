@@ -65,8 +65,9 @@ def weakest_links(tree, costs=None):
     --------
     >>> from learnable.trees import grow
     >>> tree = grow([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 0])
-    >>> weakest_links(tree, tree.node_costs("error")).leaves
-    array([1])
+    >>> path = weakest_links(tree, tree.node_costs("error"))
+    >>> path.leaves, path.penalty
+    (array([3, 1]), array([0. , 0.5]))
     """
     costs = np.ascontiguousarray(tree.cost if costs is None else costs, dtype=np.float64)
     if costs.shape != (tree.n_nodes,) or not np.isfinite(costs).all():
