@@ -44,6 +44,9 @@ def raising(error):
         (lambda x: {"a": 1}, [1.0, 2.0], ["wrong type", "a dict"]),
         (lambda x: [[1.0], [1.0, 2.0]], [1.0, 2.0], ["not a rectangular array"]),
         (lambda x: [1.0, 2.5, 3.5], [1.0, 2.0, 3.0], ["at [1]", "2 of 3 entries"]),
+        (lambda x: ["a", "c"], ["a", "b"], ["wrong at [1]", "Expected: b", "Came: c"]),
+        (lambda x: ["a"], ["a", "b"], ["wrong type or shape", "strings of shape (2,)"]),
+        (lambda x: 3, ["a", "b"], ["wrong type or shape", "an int"]),
         (raising(ZeroDivisionError("division by zero")), 4.0, ["raised ZeroDivisionError: division by zero"]),
         (raising(SystemExit()), 4.0, ["called sys.exit"]),
         (raising(MemoryError()), 4.0, ["more memory"]),
@@ -81,7 +84,13 @@ def test_correct_answers_in_any_reasonable_dress_pass():
     for value in ([1, 2], (1.0, 2.0), np.array([1, 2]), np.array([1.0, 2.0])):
         ask({"f": lambda x, v=value: v}, "f", 2.0).equals([1.0, 2.0])
     ask({"f": lambda x: np.inf}, "f", 2.0).equals(np.inf)
-    ask({"f": lambda x: "yes"}, "f", 2.0).equals("yes")
+    for value in ("yes", True, None):
+        ask({"f": lambda x, v=value: v}, "f", 2.0).equals(value)
+        for other in ("no", False, 1.0, np.ones(3), [True]):
+            with pytest.raises(WrongAnswer, match="is wrong"):
+                ask({"f": lambda x, v=other: v}, "f", 2.0).equals(value)
+    ask({"f": lambda x: np.True_}, "f", 2.0).equals(True)
+    ask({"f": lambda x: ["a", "b"]}, "f", 2.0).equals(["a", "b"])
 
 
 def test_a_function_that_changes_its_input_cannot_spoil_the_test():

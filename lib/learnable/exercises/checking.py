@@ -373,12 +373,16 @@ class Answer:
             Whether the message may show the expected value.
         """
         what = self.name or "The answer"
-        target = np.asarray(expected)
-        if target.dtype.kind in "US" or isinstance(expected, str | bool | None.__class__):
-            self._present()
-            if self.value != expected:
+        if expected is None or isinstance(expected, str | bool):
+            if expected is not None:
+                self._present()
+            alike = self.value is None or isinstance(self.value, str | bool | np.bool_)
+            if not alike or self.value != expected:
                 raise self.wrong(f"{what} is wrong.", expected=_show(expected) if reveal else "", why=why)
             return self
+        target = np.asarray(expected)
+        if target.dtype.kind == "U":
+            return self._same_labels(target, why, reveal)
         came = np.asarray(self.number(why)) if target.ndim == 0 else self.array(target.shape, why)
         came, wanted = came.astype(float), target.astype(float)
         with np.errstate(invalid="ignore"):
@@ -395,6 +399,20 @@ class Answer:
             came=_number_text(came[first], wanted[first]),
             why=why,
         )
+
+    def _same_labels(self, target, why, reveal):
+        self._present()
+        what = self.name or "The answer"
+        came = np.asarray(self.value) if isinstance(self.value, list | tuple | np.ndarray) else np.asarray(0)
+        if came.dtype.kind != "U" or came.shape != target.shape:
+            wanted = f"an array of strings of shape {_shape_text(target.shape)}"
+            raise self.wrong(f"{what} has the wrong type or shape.", expected=wanted, came=_kind(self.value), why=why)
+        off = np.argwhere(came != target)
+        if off.size:
+            at = tuple(off[0])
+            shown = str(target[at]) if reveal else ""
+            raise self.wrong(f"{what} is wrong{_at(at)}.", expected=shown, came=str(came[at]), why=why)
+        return self
 
     def holds(self, condition, problem, *, expected="", came=None, why=""):
         """Check a property that the test worked out itself."""
