@@ -1,0 +1,1 @@
+"""Linear methods: rules whose decision is the sign of a linear function."""

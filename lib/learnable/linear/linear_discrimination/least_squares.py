@@ -1,0 +1,121 @@
+"""Least squares on indicator labels, with its closed forms for two classes.
+
+Source: Lember 2012, Sec. 3.6.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from learnable.linear.linear_discrimination.base import LinearRule, check_covariance, check_mean, solve_symmetric
+from learnable.validation import check_scalar
+
+__all__ = ["LeastSquaresClassifier", "TwoClassOLS", "two_class_ols"]
+
+
+@dataclass(frozen=True)
+class TwoClassOLS:
+    """Population least squares f(x) = w'x + a for labels 0 and 1; w = alpha Σ_W⁻¹(m1 − m0)."""
+
+    w: np.ndarray
+    a: float
+    alpha: float
+
+
+def two_class_ols(pi1, m0, m1, SW):
+    """Least squares on 0/1 labels from the priors, the means and the covariance within the classes (3.6.11).
+
+    With δ = m1 − m0 and q = π0 π1: α = q/(1 + q δ'Σ_W⁻¹δ), w = α Σ_W⁻¹δ, a = π1 − w'm. Equivalently
+    α = q(1 − q δ'Σ_X⁻¹δ) with the total covariance Σ_X = Σ_W + q δδ'.
+
+    Parameters
+    ----------
+    pi1 : float in (0, 1)
+    m0, m1 : array-like of shape (d,), or numbers
+    SW : array-like of shape (d, d), or number
+        Positive definite.
+
+    Returns
+    -------
+    TwoClassOLS
+
+    Examples
+    --------
+    >>> fit = two_class_ols(0.9, 0.0, 2.0, 1.0)
+    >>> round(float((0.5 - fit.a) / fit.w[0]), 4)
+    -1.2222
+    """
+    pi1 = check_scalar(pi1, "pi1", low=0, high=1, closed="neither")
+    m0 = check_mean(m0, "m0")
+    m1 = check_mean(m1, "m1", m0.size)
+    SW = check_covariance(SW, m0.size, "SW")
+    delta, q = m1 - m0, pi1 * (1 - pi1)
+    try:
+        direction = linalg.cho_solve(linalg.cho_factor(SW), delta)
+    except linalg.LinAlgError:
+        raise ValueError("SW must be positive definite") from None
+    alpha = q / (1 + q * float(delta @ direction))
+    w = alpha * direction
+    return TwoClassOLS(w, float(pi1 - w @ (pi1 * m1 + (1 - pi1) * m0)), float(alpha))
+
+
+class LeastSquaresClassifier(LinearRule):
+    """Regress the indicator of each class on x and take the largest fit. O(n d²).
+
+    For two classes class 1 is chosen where f_1(x) ≥ ½, so that ``intercept_`` is a − ½.
+
+    Parameters
+    ----------
+    ridge : float, default=0
+        Penalty ridge ‖w‖² beside the *sum* of squares; the intercept is free. Without it a singular problem gets the
+        solution of least norm.
+
+    Attributes
+    ----------
+    w_ : ndarray of shape (k, d)
+        Slopes of the k regressions; they sum to zero.
+    a_ : ndarray of shape (k,)
+        Their constants; they sum to one.
+    coef_, intercept_ : ndarrays
+        What the decision needs: one row for two classes, else (w_, a_).
+
+    Examples
+    --------
+    >>> rule = LeastSquaresClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> rule.w_.round(3).tolist(), rule.a_.round(3).tolist()
+    ([[-0.4], [0.4]], [1.1, -0.1])
+    """
+
+    _binary = False
+
+    def __init__(self, ridge=0.0):
+        self.ridge = ridge
+
+    def fit(self, X, y, sample_weight=None):
+        ridge = check_scalar(self.ridge, "ridge", low=0)
+        X, codes, weights = self._prepare(X, y, sample_weight)
+        total = weights.sum()
+        targets = (codes[:, None] == np.arange(len(self.classes_))).astype(float)
+        mean, target_mean = weights @ X / total, weights @ targets / total
+        root = np.sqrt(weights)[:, None]
+        Z, T = (X - mean) * root, (targets - target_mean) * root
+        if ridge > 0:
+            W = solve_symmetric(Z.T @ Z + ridge * np.eye(X.shape[1]), Z.T @ T)
+        else:
+            # In units of each column's spread, so that the rank does not depend on units.
+            spread = np.sqrt((Z**2).sum(axis=0))
+            spread[spread <= 1e-14 * (np.abs(mean) * np.sqrt(total))] = np.inf
+            W = linalg.lstsq(Z / spread, T, cond=1e-11, lapack_driver="gelsy")[0] / spread[:, None]
+        self.w_ = W.T
+        self.a_ = target_mean - self.w_ @ mean
+        if len(self.classes_) == 2:
+            return self._store(self.w_[1], self.a_[1] - 0.5)
+        return self._store(self.w_, self.a_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags

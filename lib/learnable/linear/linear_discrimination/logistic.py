@@ -1,0 +1,308 @@
+"""Logistic discrimination by conditional maximum likelihood, with separation detected rather than chased.
+
+Source: Lember 2012, Sec. 3.6.2.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numba import njit
+from scipy import linalg, optimize, sparse
+from scipy.special import expit, log_softmax, softmax
+from sklearn.exceptions import ConvergenceWarning
+
+from learnable.linear.linear_discrimination.base import LinearRule, solve_symmetric
+from learnable.validation import check_scalar
+
+__all__ = ["LogisticDiscriminant", "SeparationWarning", "linear_separation"]
+
+
+class SeparationWarning(ConvergenceWarning):
+    """The classes are linearly separated, so that no maximum-likelihood estimate exists."""
+
+
+def linear_separation(X, y):
+    """Whether some linear rule separates the classes, as a linear programme decides it.
+
+    Maximum likelihood has a finite solution exactly if the answer is "overlap" (and the design has full rank).
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,)
+        Any labels, two or more classes.
+
+    Returns
+    -------
+    {"overlap", "quasi", "complete"}
+        "complete": every point strictly on its own side; "quasi": no point on the wrong side, some on the boundary.
+
+    Examples
+    --------
+    >>> [linear_separation([[0.0], [1.0], [1.0], [2.0]], y) for y in ([0, 0, 1, 1], [0, 1, 0, 1], [1, 0, 0, 1])]
+    ['quasi', 'quasi', 'overlap']
+    """
+    X = np.asarray(X, float)
+    codes = np.unique(np.asarray(y), return_inverse=True)[1]
+    if X.ndim != 2 or len(codes) != len(X) or codes.max(initial=0) == 0:
+        raise ValueError("X must have shape (n, d), with one label of y for each row and at least two classes")
+    centred = X - X.mean(axis=0)
+    spread = np.abs(centred).max(axis=0)
+    spread[spread == 0] = 1.0
+    return _separation(np.column_stack([centred / spread, np.ones(len(X))]), codes, codes.max() + 1)
+
+
+def _separation(Z, codes, k):
+    """Maximise the sum of all margins, each at most one and none negative: zero for overlapping classes."""
+    if k == 2:
+        A = np.where(codes == 1, 1.0, -1.0)[:, None] * Z
+    else:
+        blocks = []
+        for j in range(k):
+            rows = np.flatnonzero(codes != j)
+            own = sparse.csr_matrix((np.ones(len(rows)), (np.arange(len(rows)), codes[rows])), shape=(len(rows), k))
+            other = sparse.csr_matrix((np.ones(len(rows)), (np.arange(len(rows)), np.full(len(rows), j))), own.shape)
+            blocks.append(_row_kron(own - other, Z[rows]))
+        A = sparse.vstack(blocks).tocsr()
+    m, q = A.shape
+    objective = -np.asarray(A.sum(axis=0)).ravel()
+    constraint = optimize.LinearConstraint(A, 0.0, 1.0)
+    answer = optimize.milp(objective, constraints=constraint, bounds=optimize.Bounds(-np.inf, np.inf))
+    if answer.x is None:
+        raise RuntimeError(f"the linear programme for separation was not solved: {answer.message}")
+    if -answer.fun <= 1e-6:
+        return "overlap"
+    return "complete" if float((A @ answer.x).min()) > 1e-7 or _strict(A, m, q) else "quasi"
+
+
+def _strict(A, m, q):
+    """Whether all margins can be at least one together."""
+    answer = optimize.milp(
+        np.zeros(q), constraints=optimize.LinearConstraint(A, 1.0, np.inf), bounds=optimize.Bounds(-np.inf, np.inf)
+    )
+    return answer.status == 0
+
+
+def _row_kron(S, Z):
+    """Row-wise Kronecker product of a sparse S (n, k) with a dense Z (n, p)."""
+    S = S.tocoo()
+    p = Z.shape[1]
+    columns = (S.col[:, None] * p + np.arange(p)).ravel()
+    values = (S.data[:, None] * Z[S.row]).ravel()
+    return sparse.csr_matrix((values, (np.repeat(S.row, p), columns)), shape=(S.shape[0], S.shape[1] * p))
+
+
+class LogisticDiscriminant(LinearRule):
+    """Linear log-odds fitted by conditional maximum likelihood with Newton's method (IRLS).
+
+    For two classes ln p(1|x)/p(0|x) = w'x + w0; for k classes the last one is the reference and
+    ln p(i|x)/p(k−1|x) = w_i'x + w_i0. Each step costs O(n p² + p³), p = (k − 1)(d + 1), solves by Cholesky and is
+    halved while the likelihood falls. The columns are standardised inside, so that units do not matter.
+
+    Parameters
+    ----------
+    ridge : float, default=0
+        Adds −(ridge/2) Σ w² to the log-likelihood; the constants are free.
+    tol : float, default=1e-8
+        Largest accepted norm of the gradient of the mean log-likelihood, in standardised columns.
+    max_iter : int, default=100
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (k, d)
+        The last row is zero for k > 2.
+    intercept_ : ndarray
+    loglik_ : float
+        Log-likelihood at the answer, without penalty.
+    gradient_norm_ : float
+    n_iter_ : int
+    separation_ : {"overlap", "quasi", "complete", "not checked"}
+        Where it is "quasi" or "complete" no maximum exists: a `SeparationWarning` says so, and the coefficients are
+        those at which it was noticed. "not checked" with a ridge.
+
+    Examples
+    --------
+    >>> rule = LogisticDiscriminant().fit([[0.0], [1.0], [1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 0, 1, 1])
+    >>> rule.coef_.round(3).tolist(), rule.predict_proba([[1.5]]).round(3).tolist()
+    ([[1.386]], [[0.5, 0.5]])
+    """
+
+    _binary = False
+
+    def __init__(self, ridge=0.0, tol=1e-8, max_iter=100):
+        self.ridge = ridge
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y, sample_weight=None):
+        ridge = check_scalar(self.ridge, "ridge", low=0)
+        tol = check_scalar(self.tol, "tol", low=0, closed="neither")
+        max_iter = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
+        X, codes, weights = self._prepare(X, y, sample_weight)
+        n, d = X.shape
+        k = len(self.classes_)
+        mean = weights @ X / weights.sum()
+        Z = np.empty((n, d + 1))
+        np.subtract(X, mean, out=Z[:, :d])
+        Z[:, d] = 1.0
+        spread = np.sqrt(np.einsum("ij,ij,i->j", Z[:, :d], Z[:, :d], weights) / weights.sum())
+        spread[spread <= 1e-14 * np.abs(mean)] = np.inf
+        Z[:, :d] /= spread
+        penalty = np.append(ridge / spread**2, 0.0)
+        fit = _newton_binary if k == 2 else _newton_many
+        theta, state = fit(Z, codes, weights, penalty, tol, max_iter, k)
+        self.loglik_, self.gradient_norm_, self.n_iter_, self.separation_ = state
+        if self.separation_ in ("complete", "quasi"):
+            warnings.warn(
+                f"The classes are linearly separated ({self.separation_}): the likelihood has no maximum, and the "
+                "coefficients are where the search stopped. Use ridge > 0 for a finite answer.",
+                SeparationWarning,
+                stacklevel=2,
+            )
+        elif self.gradient_norm_ > tol:
+            warnings.warn(
+                f"Newton's method stopped after {self.n_iter_} steps with a gradient of norm "
+                f"{self.gradient_norm_:.2g} > tol={tol:g}; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        W = theta[:, :d] / spread
+        return self._store(W, theta[:, d] - W @ mean)
+
+    def predict_proba(self, X):
+        """p(i|x) for the classes in the order of ``classes_``."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            p = expit(scores)
+            return np.column_stack([expit(-scores), p])
+        return softmax(scores, axis=1)
+
+
+def _newton_binary(Z, codes, weights, penalty, tol, max_iter, k):
+    """Maximise Σ ω(y η − ln(1 + e^η)) − ½ Σ penalty θ². Returns θ of shape (1, p) and how it ended."""
+    n, p = Z.shape
+    total = weights.sum()
+    sign = np.where(codes == 1, 1.0, -1.0)
+    check = not penalty.any()
+    theta, eta = np.zeros(p), np.zeros(n)
+    residual, root, scaled = np.empty(n), np.empty(n), np.empty_like(Z)
+    loglik, margin, largest = _binary_terms(eta, sign, weights, residual, root)
+    value = loglik
+    separation, iteration = "overlap" if check else "not checked", 0
+    while True:
+        gradient = Z.T @ residual - penalty * theta
+        norm = float(np.linalg.norm(gradient)) / total
+        if check and margin > 0:
+            separation = "complete"
+            break
+        if check and largest > 12.0 and (norm <= tol or iteration == max_iter or iteration % 8 == 0):
+            separation = _separation(Z, codes, 2)
+            check = False
+            if separation != "overlap":
+                break
+        if norm <= tol or iteration == max_iter:
+            break
+        np.multiply(Z, root[:, None], out=scaled)
+        hessian = scaled.T @ scaled
+        hessian.flat[:: p + 1] += penalty
+        step = _solve(hessian, gradient)
+        iteration += 1
+        for _ in range(40):
+            new = theta + step
+            eta = Z @ new
+            loglik, margin, largest = _binary_terms(eta, sign, weights, residual, root)
+            new_value = loglik - 0.5 * float(penalty @ new**2)
+            if new_value >= value - 1e-12 * abs(value):
+                break
+            step *= 0.5
+        theta, value = new, new_value
+    return theta[None, :], (float(loglik), norm, iteration, separation)
+
+
+@njit(cache=True)
+def _binary_terms(eta, sign, weights, residual, root):
+    """One pass: log-likelihood, smallest margin, largest |η|; score residuals and roots of the Newton weights."""
+    loglik, margin, largest = 0.0, np.inf, 0.0
+    for i in range(eta.size):
+        m = sign[i] * eta[i]
+        e = np.exp(-abs(m))
+        loglik -= weights[i] * (np.log1p(e) + max(-m, 0.0))
+        wrong = e / (1.0 + e) if m >= 0 else 1.0 / (1.0 + e)
+        residual[i] = sign[i] * weights[i] * wrong
+        root[i] = np.sqrt(weights[i] * e) / (1.0 + e)
+        margin = min(margin, m)
+        largest = max(largest, abs(m))
+    return loglik, margin, largest
+
+
+def _solve(hessian, gradient):
+    try:
+        factor = linalg.cho_factor(hessian, lower=True, check_finite=False)
+        pivots = np.diag(factor[0])
+        if pivots.min() > 1e-6 * pivots.max():
+            return linalg.cho_solve(factor, gradient, check_finite=False)
+    except linalg.LinAlgError:
+        pass
+    return solve_symmetric(hessian, gradient)
+
+
+def _newton_many(Z, codes, weights, penalty, tol, max_iter, k):
+    """Block Newton for k classes with the last as reference. Returns θ of shape (k, p), last row zero."""
+    n, p = Z.shape
+    total = weights.sum()
+    free = k - 1
+    check = not penalty.any()
+    target = (codes[:, None] == np.arange(k)).astype(float)
+    theta = np.zeros((k, p))
+
+    def terms(theta):
+        scores = Z @ theta.T
+        loglik = float(weights @ log_softmax(scores, axis=1)[np.arange(n), codes])
+        own = scores[np.arange(n), codes]
+        scores_other = scores - np.where(target > 0, np.inf, 0.0)
+        return (
+            loglik,
+            softmax(scores, axis=1),
+            float((own - scores_other.max(axis=1)).min()),
+            np.ptp(scores, axis=1).max(),
+        )
+
+    loglik, post, margin, largest = terms(theta)
+    value = loglik
+    separation, iteration = "overlap" if check else "not checked", 0
+    while True:
+        gradient = ((target - post) * weights[:, None])[:, :free].T @ Z - penalty * theta[:free]
+        norm = float(np.linalg.norm(gradient)) / total
+        if check and margin > 0:
+            separation = "complete"
+            break
+        if check and largest > 12.0 and (norm <= tol or iteration == max_iter or iteration % 8 == 0):
+            separation = _separation(Z, codes, k)
+            check = False
+            if separation != "overlap":
+                break
+        if norm <= tol or iteration == max_iter:
+            break
+        hessian = np.empty((free, p, free, p))
+        for i in range(free):
+            for j in range(i + 1):
+                share = weights * post[:, i] * ((i == j) - post[:, j])
+                block = (Z * share[:, None]).T @ Z
+                hessian[i, :, j, :] = block
+                hessian[j, :, i, :] = block.T
+        hessian = hessian.reshape(free * p, free * p)
+        hessian.flat[:: free * p + 1] += np.tile(penalty, free)
+        step = _solve(hessian, gradient.ravel()).reshape(free, p)
+        iteration += 1
+        for _ in range(40):
+            new = theta.copy()
+            new[:free] += step
+            loglik, post, margin, largest = terms(new)
+            new_value = loglik - 0.5 * float((penalty * new**2).sum())
+            if new_value >= value - 1e-12 * abs(value):
+                break
+            step *= 0.5
+        theta, value = new, new_value
+    return theta, (loglik, norm, iteration, separation)

@@ -1,0 +1,399 @@
+"""Means and covariances: the scatter decomposition, and what two moments guarantee about the best linear rule.
+
+Source: Lember 2012, Sec. 3.1.2 and 3.3. Covariances divide by n throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, optimize
+
+from learnable.foundations.vc_theory import erm_mean, erm_tail, pac_radius
+from learnable.linear.linear_discrimination.base import LinearRule, check_covariance, check_mean, solve_symmetric
+from learnable.validation import check_finite_array, check_scalar, check_weights, encode_labels
+
+__all__ = [
+    "MomentBoundClassifier",
+    "Scatter",
+    "Split",
+    "best_split_population",
+    "fisher_criterion",
+    "fisher_direction",
+    "halfspace_bounds",
+    "max_J",
+    "moment_bound",
+    "moment_split",
+    "scatter",
+    "separation_J",
+]
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Class means, weights and scatter matrices of a labelled sample, see `scatter`."""
+
+    classes: np.ndarray
+    counts: np.ndarray
+    means: np.ndarray
+    mean: np.ndarray
+    per_class: np.ndarray
+    within: np.ndarray
+    between: np.ndarray
+
+    @property
+    def n(self):
+        """Number of observations, or their total weight."""
+        return self.counts.sum()
+
+    @property
+    def priors(self):
+        """Shares n_i/n of the classes."""
+        return self.counts / self.n
+
+    @property
+    def total(self):
+        """S = S_W + S_B."""
+        return self.within + self.between
+
+    @property
+    def covariances(self):
+        """S_i/n_i, one for each class."""
+        return self.per_class / self.counts[:, None, None]
+
+    @property
+    def cov_within(self):
+        """S_W/n."""
+        return self.within / self.n
+
+    @property
+    def cov_between(self):
+        """S_B/n."""
+        return self.between / self.n
+
+    @property
+    def cov_total(self):
+        """S/n."""
+        return self.total / self.n
+
+
+def scatter(X, y, sample_weight=None):
+    """Decompose the scatter of a sample into a part within the classes and a part between them. O(n d²).
+
+    S_i = Σ_{y_j=i} (x_j − m_i)(x_j − m_i)', S_W = Σ S_i, S_B = Σ n_i (m_i − m)(m_i − m)', and S = S_W + S_B (3.1.2).
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,)
+        Any labels, any number of classes.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    Scatter
+
+    Examples
+    --------
+    >>> parts = scatter([[0.0], [2.0], [5.0], [7.0]], [0, 0, 1, 1])
+    >>> [round(S.item(), 6) for S in (parts.within, parts.between, parts.total)]
+    [4.0, 25.0, 29.0]
+    """
+    X = check_finite_array(X, "X", ndim=2)
+    classes, codes = encode_labels(y)
+    if len(codes) != len(X) or len(X) == 0:
+        raise ValueError(f"y must have one label for each of the {len(X)} rows of X (at least one), got {len(codes)}")
+    weights = check_weights(sample_weight, len(X))
+    return _scatter(X, codes, np.ones(len(X)) if weights is None else weights, classes)
+
+
+def _scatter(X, codes, weights, classes):
+    k, d = len(classes), X.shape[1]
+    counts = np.bincount(codes, weights=weights, minlength=k)
+    if counts.min() == 0:
+        raise ValueError(
+            f"sample_weight must give every class some weight, class {classes[counts.argmin()]!r} has none"
+        )
+    means, per_class = np.empty((k, d)), np.empty((k, d, d))
+    for i in range(k):
+        chosen = codes == i
+        Z, share = X[chosen], weights[chosen]
+        means[i] = share @ Z / counts[i]
+        Z = (Z - means[i]) * np.sqrt(share)[:, None]
+        per_class[i] = Z.T @ Z
+    mean = counts @ means / counts.sum()
+    apart = (means - mean) * np.sqrt(counts)[:, None]
+    return Scatter(classes, counts, means, mean, per_class, per_class.sum(axis=0), apart.T @ apart)
+
+
+@dataclass(frozen=True)
+class Split:
+    """The rule on the line that says `label` for x ≤ `threshold` and the other class above (3.3.1).
+
+    Examples
+    --------
+    >>> Split(1.5, 0).predict([1.0, 1.5, 2.0]).tolist()
+    [0, 0, 1]
+    """
+
+    threshold: float
+    label: int
+
+    def predict(self, x):
+        x = np.asarray(x, float)
+        return np.where(x <= self.threshold, self.label, 1 - self.label)
+
+    def risk(self, F0, F1, pi1):
+        """Risk if X has distribution function F_i in class i and P(Y = 1) = pi1."""
+        below0, below1 = float(F0(self.threshold)), float(F1(self.threshold))
+        errors = pi1 * below1 + (1 - pi1) * (1 - below0)
+        return errors if self.label == 0 else 1 - errors
+
+
+def best_split_population(F0, F1, pi1, *, grid):
+    """Best split of a known law on the line, (3.3.2).
+
+    Parameters
+    ----------
+    F0, F1 : callable
+        Distribution functions of X in the two classes, vectorised.
+    pi1 : float
+        P(Y = 1).
+    grid : array-like
+        Where to look: the atoms of a discrete law (then the answer is exact), or a grid over the support of a
+        continuous law (then the best cell is refined by a bounded search).
+
+    Returns
+    -------
+    split : Split
+    risk : float
+
+    Examples
+    --------
+    >>> from scipy.stats import norm
+    >>> split, risk = best_split_population(norm(0).cdf, norm(2).cdf, 0.5, grid=np.linspace(-5, 7, 200))
+    >>> round(split.threshold, 4), split.label, round(risk, 6)
+    (1.0, 0, 0.158655)
+    """
+    pi1 = check_scalar(pi1, "pi1", low=0, high=1)
+    grid = np.unique(check_finite_array(grid, "grid", ndim=1))
+    if grid.size == 0:
+        raise ValueError("grid must have at least one point")
+
+    def zero_below(t):
+        return pi1 * F1(t) + (1 - pi1) * (1 - F0(t))
+
+    best, found = min(pi1, 1 - pi1), Split(np.inf, int(pi1 > 0.5))
+    errors = np.asarray(zero_below(grid), float)
+    for label, objective in ((0, errors), (1, 1 - errors)):
+        i = int(objective.argmin())
+        threshold, value = grid[i], objective[i]
+        sign = 1 if label == 0 else -1
+        refined = optimize.minimize_scalar(
+            lambda t, sign=sign: sign * float(zero_below(t)),
+            bounds=(grid[max(i - 1, 0)], grid[min(i + 1, grid.size - 1)]),
+            method="bounded",
+            options={"xatol": 1e-12},
+        )
+        candidate = refined.fun if label == 0 else 1 + refined.fun
+        if candidate < value:
+            threshold, value = refined.x, candidate
+        if value < best:
+            best, found = value, Split(float(threshold), label)
+    return found, float(best)
+
+
+def separation_J(w, m0, m1, S0, S1):
+    """J(w) = w'(m1 − m0) / (√(w'S0 w) + √(w'S1 w)), signed (3.3.5).
+
+    Examples
+    --------
+    >>> separation_J([1.0], 0.0, 4.0, 1.0, 1.0)
+    2.0
+    """
+    m0, m1, S0, S1 = _two_moments(m0, m1, S0, S1)
+    w = check_mean(w, "w", m0.size)
+    spread = np.sqrt(max(w @ S0 @ w, 0)) + np.sqrt(max(w @ S1 @ w, 0))
+    gap = w @ (m1 - m0)
+    if spread == 0:
+        return float(np.sign(gap) * np.inf) if gap else 0.0
+    return float(gap / spread)
+
+
+def fisher_criterion(w, m0, m1, SW):
+    """J'(w) = (w'(m1 − m0))² / (w'S_W w); with equal covariances it is 4 J(w)².
+
+    Examples
+    --------
+    >>> fisher_criterion([1.0], 0.0, 4.0, 1.0)
+    16.0
+    """
+    m0 = check_mean(m0, "m0")
+    m1, w = check_mean(m1, "m1", m0.size), check_mean(w, "w", m0.size)
+    SW = check_covariance(SW, m0.size, "SW")
+    spread = w @ SW @ w
+    if spread <= 0:
+        raise ValueError("w must have positive variance within the classes, w'SW w is 0")
+    return float((w @ (m1 - m0)) ** 2 / spread)
+
+
+def fisher_direction(m0, m1, SW):
+    """The maximiser S_W⁻¹(m1 − m0) of Fisher's criterion (3.3.7).
+
+    Examples
+    --------
+    >>> fisher_direction([0.0, 0.0], [2.0, 2.0], np.diag([1.0, 4.0])).tolist()
+    [2.0, 0.5]
+    """
+    m0 = check_mean(m0, "m0")
+    m1 = check_mean(m1, "m1", m0.size)
+    return solve_symmetric(check_covariance(SW, m0.size, "SW"), m1 - m0)
+
+
+def max_J(m0, m1, S0, S1):
+    """Maximise J over all directions. O(d³), then O(d) for each step of a bracketed root search.
+
+    A stationary w satisfies (S0/a + S1/b) w ∝ m1 − m0 with a = √(w'S0 w), b = √(w'S1 w), hence
+    w ∝ (t S0 + (1 − t) S1)⁻¹(m1 − m0) with t = b/(a + b). Minimising a + b on w'(m1 − m0) = 1 is a convex problem,
+    so that every such t is a solution, and t a − (1 − t) b changes sign on (0, 1).
+
+    Parameters
+    ----------
+    m0, m1 : array-like of shape (d,)
+    S0, S1 : array-like of shape (d, d), or number
+
+    Returns
+    -------
+    w : ndarray of shape (d,)
+        Of length one; zero if the means are equal.
+    J : float
+        Infinite if the means differ in a direction in which neither class varies.
+
+    Examples
+    --------
+    >>> w, J = max_J([0.0, 0.0], [2.0, 0.0], np.eye(2), 9 * np.eye(2))
+    >>> w.tolist(), round(J, 12)
+    ([1.0, 0.0], 0.5)
+    """
+    m0, m1, S0, S1 = _two_moments(m0, m1, S0, S1)
+    delta = m1 - m0
+    if not delta.any():
+        return np.zeros(delta.size), 0.0
+    values, vectors = linalg.eigh(S0 + S1)
+    keep = values > 1e-13 * max(values[-1], 1e-300)
+    off = delta - vectors[:, keep] @ (vectors[:, keep].T @ delta)
+    if np.linalg.norm(off) > 1e-9 * np.linalg.norm(delta):
+        return off / np.linalg.norm(off), np.inf
+    root = vectors[:, keep] / np.sqrt(values[keep])
+    share, rotation = linalg.eigh(root.T @ S0 @ root)
+    share = np.clip(share, 0.0, 1.0)
+    basis = root @ rotation
+    c = basis.T @ delta
+
+    def coordinates(t):
+        return c / (t * share + (1 - t) * (1 - share))
+
+    def balance(t):
+        z2 = coordinates(t) ** 2
+        return t * np.sqrt(share @ z2) - (1 - t) * np.sqrt((1 - share) @ z2)
+
+    low, high = 1e-12, 1 - 1e-12
+    if balance(low) >= 0:
+        t = low
+    elif balance(high) <= 0:
+        t = high
+    else:
+        t = optimize.brentq(balance, low, high, xtol=1e-15)
+    w = basis @ coordinates(t)
+    w /= np.linalg.norm(w)
+    return w, separation_J(w, m0, m1, S0, S1)
+
+
+def moment_bound(m0, m1, S0, S1, w=None):
+    """Upper bound (1 + J(w)²)⁻¹ on the risk of the best linear rule, by default with the best w (3.3.4).
+
+    Examples
+    --------
+    >>> moment_bound(0.0, 4.0, 1.0, 1.0)
+    0.2
+    """
+    J = max_J(m0, m1, S0, S1)[1] if w is None else separation_J(w, m0, m1, S0, S1)
+    return float(1.0 / (1.0 + J**2))
+
+
+def moment_split(m0, m1, s0, s1):
+    """The split m0 + (m1 − m0) s0/(s0 + s1) that attains the bound on the line; s0, s1 standard deviations.
+
+    Examples
+    --------
+    >>> moment_split(0.0, 3.0, 1.0, 2.0)
+    Split(threshold=1.0, label=0)
+    """
+    m0, m1 = check_scalar(m0, "m0"), check_scalar(m1, "m1")
+    s0, s1 = check_scalar(s0, "s0", low=0), check_scalar(s1, "s1", low=0)
+    share = s0 / (s0 + s1) if s0 + s1 > 0 else 0.5
+    return Split(m0 + (m1 - m0) * share, 0 if m0 <= m1 else 1)
+
+
+class MomentBoundClassifier(LinearRule):
+    """Project on the direction of the largest J and split there as the moment bound does. O(n d² + d³).
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarrays
+    J_ : float
+    risk_bound_ : float
+        (1 + J²)⁻¹ with the sample's moments.
+
+    Examples
+    --------
+    >>> rule = MomentBoundClassifier().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+    >>> rule.predict([[2.4], [2.6]]).tolist(), round(rule.risk_bound_, 4)
+    ([0, 1], 0.0588)
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        X, codes, weights = self._prepare(X, y, sample_weight)
+        parts = _scatter(X, codes, weights, self.classes_)
+        (m0, m1), (S0, S1) = parts.means, parts.covariances
+        w, self.J_ = max_J(m0, m1, S0, S1)
+        self.risk_bound_ = float(1 / (1 + self.J_**2))
+        if not w.any():
+            return self._store(w, 1.0 if parts.counts[1] > parts.counts[0] else -1.0)
+        s0, s1 = (np.sqrt(max(w @ S @ w, 0.0)) for S in (S0, S1))
+        return self._store(w, -moment_split(w @ m0, w @ m1, s0, s1).threshold)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def halfspace_bounds(n, d, delta=0.05):
+    """What VC theory says about linear rules in R^d, whose VC dimension is d + 1 (3.5.1)–(3.5.3).
+
+    Returns
+    -------
+    dict
+        ``radius``: with probability 1 − δ every linear rule has R ≤ R_n + radius; ``mean_excess``: bound on the mean
+        excess risk of the empirical risk minimiser; ``tail``: the function ε ↦ bound on P(R(ĝ) − R > ε).
+
+    Examples
+    --------
+    >>> round(float(halfspace_bounds(10_000, 2)["radius"]), 4)
+    0.3235
+    """
+    d = check_scalar(d, "d", low=1, integer=True)
+    tail = erm_tail(d + 1)
+    return {
+        "radius": pac_radius(n, d + 1, delta),
+        "mean_excess": erm_mean(n, d + 1),
+        "tail": lambda eps: tail.tail(eps, n),
+    }
+
+
+def _two_moments(m0, m1, S0, S1):
+    m0 = check_mean(m0, "m0")
+    m1 = check_mean(m1, "m1", m0.size)
+    return m0, m1, check_covariance(S0, m0.size, "S0"), check_covariance(S1, m0.size, "S1")
