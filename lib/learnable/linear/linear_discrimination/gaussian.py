@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 from scipy.special import softmax
 from scipy.stats import norm
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.linear.linear_discrimination.base import LinearRule, check_covariance, check_mean, solve_symmetric
@@ -120,7 +121,7 @@ class GaussianBayes(LinearRule):
     equal_cov : bool, default=False
         Use the covariance within the classes for all of them.
     shrinkage : float in [0, 1], default=0
-        Quadratic: Σ_i becomes (1 − s) Σ_i + s Σ_W. Linear: Σ_W becomes (1 − s) Σ_W + s (tr Σ_W/d) I.
+        The common covariance becomes T = (1 − s) Σ_W + s (tr Σ_W/d) I, and that of a class (1 − s) Σ_i + s T.
     priors : array-like of shape (k,), optional
         By default the shares in the sample.
 
@@ -151,8 +152,8 @@ class GaussianBayes(LinearRule):
         k, d = parts.means.shape
         self.means_ = parts.means
         self.priors_ = parts.priors if self.priors is None else check_probability_vector(self.priors, "priors", size=k)
+        S = (1 - s) * parts.cov_within + s * np.trace(parts.cov_within) / d * np.eye(d)
         if self.equal_cov:
-            S = (1 - s) * parts.cov_within + s * np.trace(parts.cov_within) / d * np.eye(d)
             L = _factor(S, "all")
             self.covariances_ = np.repeat(S[None], k, axis=0)
             self._factors = [L] * k
@@ -162,7 +163,7 @@ class GaussianBayes(LinearRule):
             if k == 2:
                 return self._store(W[1] - W[0], constants[1] - constants[0])
             return self._store(W, constants)
-        self.covariances_ = (1 - s) * parts.covariances + s * parts.cov_within
+        self.covariances_ = (1 - s) * parts.covariances + s * S
         self._factors = [_factor(S, label) for S, label in zip(self.covariances_, self.classes_, strict=True)]
         return self
 
@@ -183,7 +184,7 @@ class GaussianBayes(LinearRule):
         return softmax(self._scores(X), axis=1)
 
 
-class FisherLDA(LinearRule):
+class FisherLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearRule):
     """Project on Fisher's direction S_W⁻¹(m1 − m0), then split the line. O(n d² + d³).
 
     Parameters
@@ -227,6 +228,7 @@ class FisherLDA(LinearRule):
         if k > 2 and self.final == "erm":
             raise ValueError(f"final='erm' needs two classes, got {k} classes")
         self.mean_ = parts.mean
+        self._n_features_out = size
         self.scalings_, self.criterion_ = _fisher_coordinates(parts, size)
         if k == 2:
             w = solve_symmetric(parts.cov_within, parts.means[1] - parts.means[0])

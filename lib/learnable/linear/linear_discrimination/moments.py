@@ -361,7 +361,8 @@ class MomentBoundClassifier(LinearRule):
         self.risk_bound_ = float(1 / (1 + self.J_**2))
         if not w.any():
             return self._store(w, 1.0 if parts.counts[1] > parts.counts[0] else -1.0)
-        s0, s1 = (np.sqrt(max(w @ S @ w, 0.0)) for S in (S0, S1))
+        # Where neither class varies along w, what is left of the spreads is rounding: cut half-way.
+        s0, s1 = (0.0 if np.isinf(self.J_) else np.sqrt(max(w @ S @ w, 0.0)) for S in (S0, S1))
         return self._store(w, -moment_split(w @ m0, w @ m1, s0, s1).threshold)
 
     def __sklearn_tags__(self):

@@ -80,7 +80,7 @@ class SigmoidRiskClassifier(LinearRule):
                         (Z, sign, weights, p),
                         method="L-BFGS-B",
                         jac=True,
-                        options={"maxiter": 200},
+                        options={"maxiter": 100},
                     )
                     theta = answer.x
                 margin = Z @ theta[:-1] + theta[-1]
