@@ -26,7 +26,7 @@ import numpy as np
 __all__ = ["MAX_STATES", "Slider", "explore"]
 
 MAX_STATES = 150
-MAX_FRAME_BYTES = 900_000  # of all frames together, before base64
+MAX_FRAME_BYTES = 700_000  # of all frames together, before base64
 DPI = 150
 
 
