@@ -508,7 +508,9 @@ def install_guard(confinement, note, sealed=()):
             refuse("network", f"tried to reach the network ({where if isinstance(where, str) else repr(where)[:60]})")
         elif event in ("os.kill", "os.killpg"):
             if args[0] != own:
-                refuse("processes", f"tried to send a signal to process {args[0]}")
+                # Landlock keeps signals in from Linux 6.12 on; before that only this stands in the way.
+                text = f"tried to send a signal to process {args[0]}"
+                refuse("processes", text, whatever_the_mode=confinement.mode != "namespaces")
         elif event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.forkpty"):
             refuse("processes", f"tried to start another program ({event})")
         elif event == "import":
