@@ -20,16 +20,19 @@ def explorer_notebook(chapter):
     return new_notebook(cells=[new_code_cell(s) for s in [sources[0], *wanted]], metadata=chapter.notebook["metadata"])
 
 
-def run_all(page):
-    """Run all cells; JupyterLab may first ask for a kernel, and then forgets that it was told to run."""
-    for _ in range(3):
-        page.click(".lm-MenuBar-itemLabel:text-is('Run')")
-        page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
-        page.wait_for_timeout(2500)
-        if page.locator(".jp-Dialog .jp-mod-accept").count() == 0:
+def run_all(page, until):
+    """Run all cells until something shows; JupyterLab may first ask for a kernel, and then forgets to run."""
+    for attempt in range(40):
+        if page.locator(".jp-Dialog .jp-mod-accept").count():
+            page.click(".jp-Dialog .jp-mod-accept")
+            page.wait_for_timeout(3000)
+            attempt = 0
+        if attempt % 15 == 0:
+            page.click(".lm-MenuBar-itemLabel:text-is('Run')")
+            page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
+        page.wait_for_timeout(3000)
+        if until.is_visible():
             return
-        page.click(".jp-Dialog .jp-mod-accept")
-        page.wait_for_timeout(2500)
 
 
 def test_explorer_moves_with_a_live_kernel(browser, lab):
@@ -40,9 +43,9 @@ def test_explorer_moves_with_a_live_kernel(browser, lab):
     page.goto(f"{address}/lab/tree/explorer.ipynb?reset", timeout=60_000)
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=60_000)
-    run_all(page)
     slider = page.locator(".widget-slider").first
-    slider.wait_for(timeout=40_000)
+    run_all(page, until=slider)
+    slider.wait_for(timeout=1_000)
     readout = page.locator(".widget-readout").first
     picture = page.locator(".jp-OutputArea-output img").last
     picture.wait_for(timeout=60_000)

@@ -167,10 +167,12 @@ def test_wrong_answer_hint_right_answer(page, lab):
 def test_saved_work_is_gradable(page, lab):
     """What JupyterLab saved is a submission: the second question has its points."""
     saved = lab["work"] / f"{CHAPTER}.ipynb"
-    for _ in range(100):
+    for _ in range(600):
         if "miss, alarm" in saved.read_text():
             break
         page.wait_for_timeout(100)
+    else:
+        pytest.fail("JupyterLab did not save the notebook within a minute")
     from learnable.exercises.grading import grade_file
     from learnable.exercises.masters import Assignment
     from learnable.exercises.session import Nursery
