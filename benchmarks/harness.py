@@ -30,7 +30,8 @@ Results go to ``benchmarks/results/<slug>.json``::
       "schema": 1,
       "slug": "some_slug",
       "measured": "2025-01-31",                       day of the measurement
-      "machine": {"cpu": ..., "cores": 2, "memory_gb": 8, "threads": 1, "system": "Linux x86_64"},
+      "machine": {"cpu": ..., "cores": 2, "memory_gb": 8, "threads": 1, "system": "Linux x86_64",
+                  "load": 0.4},                       load average at the start: others at work blur the times
       "versions": {"python": ..., "numpy": ..., ...},
       "rows": [
         {
@@ -103,6 +104,7 @@ class Benchmark:
         self.threads = threads
         self.packages = tuple(dict.fromkeys((*PACKAGES, *packages)))
         self.rows = []
+        self.load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
         threadpool_limits(limits=threads)
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 
@@ -164,7 +166,7 @@ class Benchmark:
             "schema": 1,
             "slug": self.slug,
             "measured": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "machine": describe_machine(self.threads),
+            "machine": {**describe_machine(self.threads), "load": self.load and round(self.load, 2)},
             "versions": {
                 "python": platform.python_version(),
                 **{name: importlib.metadata.version(name) for name in self.packages},

@@ -413,12 +413,12 @@ def decode_labels(codes, classes, *, sentinel=NO_SENTINEL, name="reject_label"):
     lowest = 0 if sentinel is NO_SENTINEL else -1
     if codes.size and (codes.dtype.kind not in "iu" or codes.min() < lowest or codes.max() >= classes.size):
         raise ValueError(f"codes must be integers in [{lowest}, {classes.size - 1}]")
-    if sentinel is NO_SENTINEL:
-        return classes[codes.astype(np.int64, copy=False)]
-    labels = np.empty(classes.size + 1, dtype=check_sentinel(sentinel, classes, name))
-    labels[:-1] = classes
-    labels[-1] = sentinel
-    return labels[codes]
+    labels = classes
+    if sentinel is not NO_SENTINEL:
+        labels = np.empty(classes.size + 1, dtype=check_sentinel(sentinel, classes, name))
+        labels[:-1] = classes
+        labels[-1] = sentinel
+    return labels.take(codes.astype(np.int64, copy=False))
 
 
 def check_sentinel(sentinel, classes, name="reject_label"):

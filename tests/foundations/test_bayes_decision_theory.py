@@ -443,8 +443,8 @@ def test_source_ties_differ_between_formulas_and_do_not_matter():
 # ---- pointwise decisions ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 127, 128, 129, 400])
-@pytest.mark.parametrize(("k", "a"), [(1, 1), (2, 2), (3, 4), (7, 5)])
+@pytest.mark.parametrize("n", [0, 1, 2, 119, 120, 121, 240, 400])
+@pytest.mark.parametrize(("k", "a"), [(1, 1), (2, 2), (2, 3), (3, 4), (7, 5)])
 def test_conditional_risk_for_all_block_sizes(n, k, a):
     rng = np.random.default_rng(n + 10 * k)
     post, loss = rng.dirichlet(np.ones(k), size=n), rng.uniform(size=(k, a))

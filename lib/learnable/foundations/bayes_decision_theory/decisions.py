@@ -410,7 +410,8 @@ def _decide(post, L, ties, want_decision, want_risk):
     n = len(table)
     decision = np.empty(n if want_decision else 0, dtype=np.int64)
     smallest = np.empty(n if want_risk else 0)
-    if not _decision_pass(table, loss, tolerance, ties == "last", decision, smallest):
+    one_pass = _two_class_pass if loss.shape == (2, 2) else _decision_pass
+    if not one_pass(table, loss, tolerance, ties == "last", decision, smallest):
         check_posteriors(post)
     if callable(ties):
         _break_ties(table, loss, ties, decision)
@@ -435,8 +436,9 @@ def _break_ties(post, L, ties, decision):
 
 
 # The passes below work on blocks of _BLOCK rows, transposed into the cache: every inner loop then
-# runs over the rows of the block with unit stride and vectorises, although k may be 2.
-_BLOCK = 128
+# runs over the rows of the block with unit stride and vectorises, although k may be small. (A power of
+# two would put the rows of a block on top of each other in the cache.)
+_BLOCK = 120
 
 
 @njit(cache=True, inline="always")
@@ -511,3 +513,19 @@ def _decision_pass(post, L, tolerance, last, decision, smallest):
         if smallest.size > 0:
             smallest[start:stop] = best[: stop - start]
     return True
+
+
+@njit(cache=True)
+def _two_class_pass(post, L, tolerance, last, decision, smallest):
+    """The same for two classes and two decisions, where no block is needed."""
+    ok = True
+    for m in range(post.shape[0]):
+        p0, p1 = post[m, 0], post[m, 1]
+        ok &= (p0 >= 0.0) & (p1 >= 0.0) & (abs((p0 + p1) - 1.0) <= tolerance)
+        risk0, risk1 = p0 * L[0, 0] + p1 * L[1, 0], p0 * L[0, 1] + p1 * L[1, 1]
+        better = (risk1 < risk0) | (last & (risk1 == risk0))
+        if decision.size > 0:
+            decision[m] = 1 if better else 0
+        if smallest.size > 0:
+            smallest[m] = risk1 if better else risk0
+    return ok
