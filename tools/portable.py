@@ -34,7 +34,7 @@ kernels = sorted({str(p.get("architecture")) for p in threadpool_info() if p.get
 print("instruction sets left on:", wide or "none above the baseline", "| BLAS kernels:", kernels,
       "| numba:", numba.config.CPU_NAME)
 assert not [w for w in wide if w.startswith("X86")], wide
-assert kernels == ["Prescott"], kernels
+assert set(kernels) <= {"Prescott", "Katmai"}, kernels  # builds report the oldest kernel under either name
 assert numba.config.CPU_NAME == "generic"
 """
 
