@@ -104,9 +104,6 @@ def brute_risk(post, loss):
     return np.array([[sum(p * loss[j][i] for j, p in enumerate(row)) for i in range(len(loss[0]))] for row in post])
 
 
-# ---- the claims of the source ------------------------------------------------------------------------------------
-
-
 def test_claim_01_five_point_exact():
     problem = five_point()
     joint = [(Fraction(5 - i, 25), Fraction(i, 25)) for i in range(1, 6)]
@@ -412,9 +409,6 @@ def test_claim_12_monte_carlo_meets_the_closed_form():
     assert abs(np.mean(scores)) < 0.52 and 0.3 < np.var(scores) < 1.75
 
 
-# ---- slips of the source ------------------------------------------------------------------------------------------
-
-
 def test_source_1_2_15_sums_over_the_truth():
     # As printed, pi_i f_i is constant in the sum and the rule picks a class of small own density.
     post, loss = np.array([[0.7, 0.2, 0.1]]), zero_one_matrix(3)
@@ -438,9 +432,6 @@ def test_source_ties_differ_between_formulas_and_do_not_matter():
     assert bayes_decision(half, ties="last").tolist() == [1]  # (1.2.13), (1.2.17)
     assert likelihood_ratio_decision([-1.0], [-1.0]).tolist() == cost_decision([0.5], 1, 1).tolist() == [1]
     assert conditional_risk(half)[0, 0] == conditional_risk(half)[0, 1]
-
-
-# ---- pointwise decisions ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 119, 120, 121, 240, 400])
@@ -712,9 +703,6 @@ def test_bad_input_is_named(name):
             call()
 
 
-# ---- the error-reject curve ---------------------------------------------------------------------------------------
-
-
 def curve_by_masks(risk, loss, weights):
     thresholds = np.unique(risk)
     total = weights.sum()
@@ -843,9 +831,6 @@ def test_reject_rule_sentinels():
         RejectRule(0.2, [[0, 1, 1], [1, 0, 1]], reject_label=2)(post)
 
 
-# ---- problems on finitely many points -----------------------------------------------------------------------------
-
-
 def test_finite_problem_with_vectors():
     problem = height_weight()
     assert problem.x_values.shape == (71 * 91, 2) and problem.priors == pytest.approx([0.5, 0.5], abs=1e-12)
@@ -914,9 +899,6 @@ def test_estimate_is_a_number_with_an_error():
     assert again == value and again.error == value.error > 0 and again.method == "mc"
     assert isinstance(value, float) and f"{value:.3f}" == f"{float(value):.3f}" and "±" in repr(value)
     assert Estimate(0.25).error == 0
-
-
-# ---- problems with densities --------------------------------------------------------------------------------------
 
 
 def test_posterior_in_the_far_tails():
@@ -1218,8 +1200,6 @@ def test_plug_in_regret():
         assert (regret < 1e-12) == (shift == 0.0 and scale == 1.0)
 
 
-# ---- scikit-learn meta-estimators ---------------------------------------------------------------------------------
-
 LOGISTIC = LogisticRegression(C=1.0)
 BY_NATURE = {
     "check_classifiers_train": "wants predict to be the most probable class everywhere; a rejection is none",
@@ -1437,9 +1417,6 @@ def test_estimators_name_what_is_wrong():
     for model in (CostSensitiveClassifier(GaussianNB()), RejectClassifier(GaussianNB())):
         with pytest.raises(NotFittedError):
             model.predict(X)
-
-
-# ---- the benchmark's harness --------------------------------------------------------------------------------------
 
 
 def test_benchmark_harness(tmp_path, monkeypatch):
