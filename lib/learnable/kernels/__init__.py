@@ -1,0 +1,1 @@
+"""Kernel methods: kernels, machines that use them, and their tuning."""
