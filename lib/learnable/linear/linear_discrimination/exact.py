@@ -365,8 +365,9 @@ class FingeringClassifier(LinearRule):
         rng = check_random_state(self.random_state)
         size = min(n, d)
         total = math.comb(n, size)
-        centre = X.mean(axis=0)
-        Z = X - centre
+        centre, spread = X.mean(axis=0), X.std(axis=0)
+        spread[spread <= 1e-14 * np.abs(centre)] = 1.0
+        Z = (X - centre) / spread
         batch = max(1, min(10_000, 4_000_000 // max(n, d * d)))
         subsets = _all_subsets(n, size, batch) if limit is None or total <= limit else _some(n, size, batch, limit, rng)
         cost = np.where(codes == 1, -1.0, 1.0).astype(np.float32)
@@ -392,7 +393,7 @@ class FingeringClassifier(LinearRule):
             beyond = np.abs(h[np.sign(h) == -side])
             beyond = beyond[beyond > tiny]
             shift = 0.5 * beyond.min() if beyond.size else 1.0 + np.abs(h).max()
-            self._store(w, side * shift - w @ point - w @ centre)
+            self._store(w / spread, side * shift - w @ point - (w / spread) @ centre)
         self.train_error_ = float(np.mean((self._raw(X) >= 0) != codes))
         return self
 
@@ -406,12 +407,22 @@ class FingeringClassifier(LinearRule):
 
 
 def _normals(P):
-    """Unit normals of hyperplanes through the points P of shape (batch, d, d)."""
-    edges = np.swapaxes(P[:, 1:] - P[:, :1], 1, 2)
-    if edges.shape[2] == 0:
+    """Unit normals of hyperplanes through the points P of shape (batch, size, d), size ≤ d."""
+    if P.shape[1] == 1:
         normal = np.zeros((len(P), P.shape[2]))
         normal[:, 0] = 1.0
         return normal
+    if P.shape[1] == P.shape[2]:
+        # Pw = 1 by elimination leaves residuals of the order of rounding beside |w|, however near the hyperplane is to
+        # the origin; only an exact zero pivot needs the slower factorisation.
+        try:
+            W = np.linalg.solve(P, np.ones((*P.shape[:2], 1)))[:, :, 0]
+            length = np.linalg.norm(W, axis=1, keepdims=True)
+            if np.isfinite(length).all():
+                return W / length
+        except np.linalg.LinAlgError:
+            pass
+    edges = np.swapaxes(P[:, 1:] - P[:, :1], 1, 2)
     return np.linalg.qr(edges, mode="complete")[0][:, :, -1]
 
 
@@ -423,8 +434,24 @@ def _all_subsets(n, size, batch):
 
 def _some(n, size, batch, limit, rng):
     for start in range(0, limit, batch):
-        keys = rng.random_sample((min(batch, limit - start), n))
-        yield np.argpartition(keys, size - 1, axis=1)[:, :size]
+        yield _draw_subsets(rng.random_sample((min(batch, limit - start), size)), n)
+
+
+@njit(cache=True)
+def _draw_subsets(u, n):
+    """Floyd's sampling: from each row of uniform numbers a uniformly random subset of 0…n−1, of the row's length."""
+    rows, size = u.shape
+    chosen = np.empty((rows, size), np.int64)
+    for r in range(rows):
+        for i in range(size):
+            top = n - size + i
+            pick = min(int(u[r, i] * (top + 1)), top)
+            for j in range(i):
+                if chosen[r, j] == pick:
+                    pick = top
+                    break
+            chosen[r, i] = pick
+    return chosen
 
 
 def _zero_one(y, n):
