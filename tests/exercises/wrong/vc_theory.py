@@ -85,10 +85,12 @@ def ties_are_split():
 
     def erm_intervals(x, y, k):
         labels = np.asarray(y)[np.argsort(x, kind="stable")]
-        cost = [0] + [math.inf] * (2 * k)
+        inside = np.arange(2 * k + 1) % 2
+        cost = np.where(np.arange(2 * k + 1) == 0, 0.0, np.inf)
         for label in labels:
-            cost = [min(cost[s], cost[s - 1] if s else math.inf) + (label != s % 2) for s in range(2 * k + 1)]
-        return int(min(cost))
+            cost[1:] = np.minimum(cost[1:], cost[:-1])
+            cost += label != inside
+        return int(cost.min())
 
     return {"erm_intervals": erm_intervals}
 
