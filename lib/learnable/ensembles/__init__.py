@@ -1,0 +1,1 @@
+"""Votes of many rules: boosting, bagging and what they converge to."""

@@ -1,0 +1,62 @@
+"""Boosting: surrogate losses, AdaBoost, margin bounds, gradient boosting, and boosting for regression.
+
+The losses and the weak learners live in `learnable.ensembles.losses` and `learnable.ensembles.weak_learners`, because
+later chapters share them; this package has the algorithms and the bounds of Lember 2012, chapter 5.
+"""
+
+from learnable.ensembles.boosting_adaboost.adaboost import AdaBoost, RoundResult, adaboost_round
+from learnable.ensembles.boosting_adaboost.bounds import (
+    edge_threshold,
+    margin_bound,
+    margin_risk_bound,
+    rademacher_margin_bound,
+    rademacher_risk_bound,
+    rademacher_vc_bound,
+    ramp_loss,
+    rounds_to_separate,
+    sample_size_for,
+    training_bound,
+)
+from learnable.ensembles.boosting_adaboost.gradient import GradientBoost, LogitBoost, line_search
+from learnable.ensembles.boosting_adaboost.margins import MinimaxMargin, margin_distribution, minimax_margin
+from learnable.ensembles.boosting_adaboost.rademacher import rademacher, rademacher_supremum
+from learnable.ensembles.boosting_adaboost.regression import (
+    ForwardStagewiseLinear,
+    L2Boost,
+    StagewiseRegressor,
+    stagewise_path,
+)
+from learnable.ensembles.boosting_adaboost.risks import excess_phi_risk, excess_risk, phi_risk
+from learnable.ensembles.boosting_adaboost.trees import GradientBoostedTrees
+
+__all__ = [
+    "AdaBoost",
+    "ForwardStagewiseLinear",
+    "GradientBoost",
+    "GradientBoostedTrees",
+    "L2Boost",
+    "LogitBoost",
+    "MinimaxMargin",
+    "RoundResult",
+    "StagewiseRegressor",
+    "adaboost_round",
+    "edge_threshold",
+    "excess_phi_risk",
+    "excess_risk",
+    "line_search",
+    "margin_bound",
+    "margin_distribution",
+    "margin_risk_bound",
+    "minimax_margin",
+    "phi_risk",
+    "rademacher",
+    "rademacher_margin_bound",
+    "rademacher_risk_bound",
+    "rademacher_supremum",
+    "rademacher_vc_bound",
+    "ramp_loss",
+    "rounds_to_separate",
+    "sample_size_for",
+    "stagewise_path",
+    "training_bound",
+]

@@ -1,0 +1,113 @@
+"""What the boosted classifiers share: ±1 labels, weak learners by name, and votes over rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.ensembles.weak_learners import ColumnRules, StumpERM, TreeERM
+from learnable.validation import check_weights
+
+__all__ = ["BinaryBoost", "weak_learner"]
+
+
+def weak_learner(base):
+    """The weak learner of a name (``"stump"``, ``"columns"``), of a depth (an integer), or the object itself.
+
+    Examples
+    --------
+    >>> weak_learner("stump"), weak_learner(3)
+    (StumpERM(), TreeERM(depth=3, criterion='gini'))
+    """
+    if isinstance(base, str) and base in ("stump", "columns"):
+        return StumpERM() if base == "stump" else ColumnRules()
+    if isinstance(base, (int, np.integer)) and not isinstance(base, bool):
+        return StumpERM() if base == 1 else TreeERM(int(base))
+    if hasattr(base, "prepare"):
+        return base
+    raise ValueError(f"base must be 'stump', 'columns', a depth, or a weak learner with prepare(X); got {base!r}")
+
+
+class BinaryBoost(ClassifierMixin, BaseEstimator):
+    """A vote f = Σ α_t h_t over two classes; the second class is +1.
+
+    Subclasses fill ``rules_`` and ``alphas_``.
+    """
+
+    # P(Y = 1 | x) is estimated by expit(_link · f).
+    _link = 1.0
+
+    def _prepare(self, X, y, sample_weight):
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{len(self.classes_)} classes"
+            )
+        if len(self.classes_) < 2:
+            raise ValueError("y must contain two classes, got one class")
+        weights = check_weights(sample_weight, len(codes))
+        start = np.full(len(codes), 1.0 / len(codes)) if weights is None else weights / weights.sum()
+        return X, np.where(codes == 1, 1.0, -1.0), start
+
+    def _checked(self, X):
+        check_is_fitted(self, "rules_")
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+    def _staged_scores(self, X):
+        f = np.zeros(len(X))
+        for alpha, rule in zip(self.alphas_, self.rules_, strict=True):
+            f = f + alpha * rule.predict(X)
+            yield f
+
+    def decision_function(self, X):
+        """f(x) = Σ α_t h_t(x)."""
+        X = self._checked(X)
+        f = np.zeros(len(X))
+        for alpha, rule in zip(self.alphas_, self.rules_, strict=True):
+            f += alpha * rule.predict(X)
+        return f
+
+    def staged_decision_function(self, X):
+        """f after each round, as an array (rounds, n)."""
+        X = self._checked(X)
+        return np.array(list(self._staged_scores(X))).reshape(len(self.rules_), len(X))
+
+    def predict(self, X):
+        """The class with the sign of f; the second one at zero."""
+        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
+
+    def staged_predict(self, X):
+        """Predictions after each round, as an array (rounds, n)."""
+        return self.classes_[(self.staged_decision_function(X) >= 0).astype(int)]
+
+    def staged_error(self, X, y):
+        """Share of errors after each round."""
+        return np.mean(self.staged_predict(X) != np.asarray(y), axis=1)
+
+    def predict_proba(self, X):
+        """P(class | x) through the minimiser of the φ-risk: 1/(1 + e^{−f}) or 1/(1 + e^{−2f})."""
+        p = expit(self._link * self.decision_function(X))
+        return np.column_stack([1 - p, p])
+
+    def _signs(self, y):
+        return np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+
+    def normalised_margins(self, X, y, *, rounds=None):
+        """ρ_i = y_i f(x_i) / Σ|α_t| in [−1, 1], after `rounds` rounds (default all)."""
+        X = self._checked(X)
+        rounds = len(self.rules_) if rounds is None else rounds
+        f = np.zeros(len(X))
+        for alpha, rule in zip(self.alphas_[:rounds], self.rules_[:rounds], strict=True):
+            f += alpha * rule.predict(X)
+        return self._signs(y) * f / np.abs(self.alphas_[:rounds]).sum()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,218 @@
+"""Weak learners: the simple rules that boosting combines, found exactly and fast.
+
+A weak learner is a small description (`StumpERM`, `TreeERM`, `ColumnRules`, and for regression `RegressionTree`,
+`ComponentwiseLinear`, `ComponentwiseSpline`). Its ``prepare(X)`` sorts or factorises the features once and returns a
+bound learner. That one is asked again and again: ``fit(weights, y)`` for ±1 rules under sample weights, and
+``fit(residuals)`` for regression. The answer is a rule with ``predict(X)`` and its values on the sample (``outputs``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from learnable.ensembles.regression_learners import ComponentwiseLinear, ComponentwiseSpline, RegressionTree
+from learnable.ensembles.sorted_features import SortedFeatures, best_cut
+from learnable.trees import Tree, grow
+from learnable.validation import check_finite_array, check_scalar
+
+__all__ = [
+    "ColumnRules",
+    "ComponentwiseLinear",
+    "ComponentwiseSpline",
+    "RegressionTree",
+    "SortedFeatures",
+    "Stump",
+    "StumpERM",
+    "TreeERM",
+    "stump_outputs",
+]
+
+
+@dataclass(frozen=True)
+class Stump:
+    """The rule sign·(+1 if x[feature] > threshold else −1); with feature −1 the constant `sign`.
+
+    Examples
+    --------
+    >>> Stump(0, 1.5, -1).predict([[1.0], [2.0]])
+    array([ 1., -1.])
+    """
+
+    feature: int
+    threshold: float
+    sign: int
+    outputs: np.ndarray | None = field(default=None, repr=False, compare=False)
+
+    def predict(self, X):
+        """±1 for each row of X."""
+        X = np.asarray(X, dtype=float)
+        if self.feature < 0:
+            return np.full(len(X), float(self.sign))
+        return np.where(X[:, self.feature] > self.threshold, float(self.sign), -float(self.sign))
+
+
+@dataclass(frozen=True)
+class StumpERM:
+    """Decision stumps with the smallest weighted 0-1 error: all features, both polarities, constant rules.
+
+    Of equally good rules a constant one wins, then the first feature. O(n d log n) to prepare, O(n d) a fit.
+
+    Examples
+    --------
+    >>> learner = StumpERM().prepare([[0.0], [1.0], [2.0]])
+    >>> learner.fit(np.full(3, 1 / 3), np.array([1.0, -1.0, -1.0]))
+    Stump(feature=0, threshold=0.5, sign=-1)
+    """
+
+    def prepare(self, X):
+        """Sort the features once; an already prepared `SortedFeatures` is used as it is."""
+        return _BoundStumps(X if isinstance(X, SortedFeatures) else SortedFeatures(X))
+
+
+class _BoundStumps:
+    def __init__(self, features):
+        self.features = features
+
+    def fit(self, weights, y):
+        features = self.features
+        j, threshold, sign = best_cut(features, np.ascontiguousarray(weights * y, dtype=np.float64))
+        if j < 0:
+            return Stump(-1, 0.0, sign, np.full(len(y), float(sign)))
+        return Stump(j, threshold, sign, np.where(features.columns[j] > threshold, float(sign), -float(sign)))
+
+
+def stump_outputs(X, *, constants=True):
+    """All different stumps on a sample as a matrix of ±1 outputs, closed under negation.
+
+    Parameters
+    ----------
+    X : array (n, d)
+    constants : bool
+        Whether to include the two constant rules.
+
+    Returns
+    -------
+    outputs : array (n, m)
+        Different columns only: rules that agree on the sample appear once.
+
+    Examples
+    --------
+    >>> stump_outputs([[0.0], [1.0]], constants=False)
+    array([[-1.,  1.],
+           [ 1., -1.]])
+    """
+    X = check_finite_array(X, "X", ndim=2)
+    blocks = [np.ones((len(X), 1))] if constants else []
+    for column in X.T:
+        levels = np.unique(column)
+        blocks.append(np.where(column[:, None] > levels[None, :-1], 1.0, -1.0))
+    half = np.unique(np.hstack(blocks), axis=1)
+    return np.unique(np.hstack([half, -half]), axis=1)
+
+
+@dataclass(frozen=True)
+class TreeERM:
+    """Classification trees of a given depth, grown greedily by weighted Gini impurity; a leaf says its majority.
+
+    Finding the tree with the smallest weighted error is NP-hard beyond stumps; this is the usual approximation, through
+    `learnable.trees.grow`. A rule whose weighted error exceeds one half is negated.
+    """
+
+    depth: int = 2
+    criterion: str = "gini"
+
+    def prepare(self, X):
+        """Sort the features once."""
+        check_scalar(self.depth, "depth", low=1, integer=True)
+        return _BoundTrees(X if isinstance(X, SortedFeatures) else SortedFeatures(X), self.depth, self.criterion)
+
+
+@dataclass(frozen=True)
+class TreeRule:
+    """A tree with a number in every leaf."""
+
+    tree: Tree
+    leaf: np.ndarray
+    outputs: np.ndarray | None = field(default=None, repr=False, compare=False)
+
+    def predict(self, X):
+        """The number in each row's leaf."""
+        return self.leaf[self.tree.apply(X)]
+
+
+class _BoundTrees:
+    def __init__(self, features, depth, criterion):
+        self.features, self.depth, self.criterion = features, depth, criterion
+        self.X = np.ascontiguousarray(features.columns.T)
+
+    def fit(self, weights, y):
+        codes = (y > 0).astype(np.int32)
+        # Unit mean: the builder's stopping tolerances are absolute.
+        scaled = weights * (len(y) / weights.sum())
+        tree = grow(
+            self.X,
+            codes,
+            self.criterion,
+            n_classes=2,
+            sample_weight=scaled,
+            max_depth=self.depth,
+            presorted=self.features.order,
+        )
+        leaf = np.where(tree.value[:, 1] >= tree.value[:, 0], 1.0, -1.0)
+        outputs = leaf[tree.apply(self.X)]
+        if weights[outputs != y].sum() > weights.sum() / 2:
+            leaf, outputs = -leaf, -outputs
+        return TreeRule(tree, leaf, outputs)
+
+
+@dataclass(frozen=True)
+class ColumnRules:
+    """Abstract weak rules: column j of X *is* the output, ±1, of rule j.
+
+    Parameters
+    ----------
+    negate : bool
+        Whether −h belongs to the class with every h.
+
+    Examples
+    --------
+    >>> H = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
+    >>> rule = ColumnRules().prepare(H).fit(np.array([0.5, 0.25, 0.25]), np.array([-1.0, 1.0, -1.0]))
+    >>> rule.column, rule.sign
+    (0, -1)
+    """
+
+    negate: bool = True
+
+    def prepare(self, X):
+        """Check that all entries are ±1."""
+        H = check_finite_array(X, "X", ndim=2)
+        if not (np.abs(H) == 1).all():
+            raise ValueError("the columns of X must be outputs of ±1 rules: every entry −1 or 1")
+        return _BoundColumns(H, self.negate)
+
+
+@dataclass(frozen=True)
+class ColumnRule:
+    """±1 times one column."""
+
+    column: int
+    sign: int
+    outputs: np.ndarray | None = field(default=None, repr=False, compare=False)
+
+    def predict(self, X):
+        """The column, times the sign."""
+        return self.sign * np.asarray(X, dtype=float)[:, self.column]
+
+
+class _BoundColumns:
+    def __init__(self, H, negate):
+        self.H, self.negate = H, negate
+
+    def fit(self, weights, y):
+        edges = (weights * y) @ self.H
+        j = int(np.argmax(np.abs(edges) if self.negate else edges))
+        sign = -1 if self.negate and edges[j] < 0 else 1
+        return ColumnRule(j, sign, sign * self.H[:, j])
