@@ -6,9 +6,10 @@ of k intervals need a dynamic programme, half-planes a sweep. Source: Lember 201
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
-from scipy.special import ndtr
 
 from learnable.validation import check_finite_array, check_scalar
 
@@ -156,29 +157,48 @@ def halfplane_deviation(sample):
     sample = check_finite_array(sample, "sample", ndim=2)
     if sample.shape[1] != 2 or len(sample) < 2:
         raise ValueError(f"sample must be an array (n, 2) with n >= 2, got shape {sample.shape}")
-    n = len(sample)
+    return float(_turn_lines(np.ascontiguousarray(sample[:, 0]), np.ascontiguousarray(sample[:, 1])))
+
+
+@njit(cache=True)
+def _turn_lines(x, y):
+    n = x.size
+    u, v, key = np.empty(n - 1), np.empty(n - 1), np.empty(n - 1)
+    upper = np.empty(n - 1, np.bool_)
     worst = 0.0
     for i in range(n):
-        rest = np.delete(sample, i, axis=0) - sample[i]
-        angle = np.arctan2(rest[:, 1], rest[:, 0])
-        events = np.mod(angle, np.pi)
-        order = np.argsort(events, kind="stable")
-        events = events[order]
-        upper = (angle[order] >= 0) & (angle[order] < np.pi)
-        # Just before its event a point of the upper half is on the left; after it, on the right.
-        change = np.where(upper, -1, 1)
-        before = upper.sum() + np.concatenate([[0], np.cumsum(change)[:-1]])
-        fewest = before - upper
-        height = -np.sin(events) * sample[i, 0] + np.cos(events) * sample[i, 1]
-        truth = ndtr(-height)
-        for extra in (0, 1, 2):
-            worst = max(worst, np.abs((fewest + extra) / n - truth).max())
-        norm = np.hypot(*sample[i])
+        left, ahead, j = 0, 0, 0
+        for other in range(n):
+            if other == i:
+                continue
+            a, b = x[other] - x[i], y[other] - y[i]
+            ahead += a * x[i] + b * y[i] > 0
+            upper[j] = b > 0 or (b == 0 and a >= 0)
+            left += upper[j]
+            if not upper[j]:
+                a, b = -a, -b
+            size = math.hypot(a, b)
+            # The direction of the line through both, folded into the upper half-plane; equal points take the x axis.
+            u[j], v[j] = (a / size, b / size) if size > 0 else (1.0, 0.0)
+            key[j] = -u[j] / (abs(u[j]) + v[j])
+            j += 1
+        for k in np.argsort(key, kind="mergesort"):
+            # Just before its event a point of the upper half is on the left; after it, on the right.
+            fewest = left - upper[k]
+            truth = _normal_tail(u[k] * y[i] - v[k] * x[i])
+            for extra in range(3):
+                worst = max(worst, abs((fewest + extra) / n - truth))
+            left += -1 if upper[k] else 1
+        norm = math.hypot(x[i], y[i])
         if norm > 0:
-            others = np.count_nonzero(rest @ sample[i] > 0)
-            for count in (others, others + 1):
-                worst = max(worst, abs(count / n - ndtr(-norm)), abs((n - count) / n - ndtr(norm)))
-    return float(worst)
+            for count in (ahead, ahead + 1):
+                worst = max(worst, abs(count / n - _normal_tail(norm)), abs((n - count) / n - _normal_tail(-norm)))
+    return worst
+
+
+@njit(cache=True)
+def _normal_tail(z):
+    return 0.5 * math.erfc(z * math.sqrt(0.5))
 
 
 def rademacher_half_lines(n, draws, random_state=None):
