@@ -773,6 +773,199 @@ def test_moment_bound_never_crosses_gaussian_risk():
         assert stats.norm.cdf(-delta / 2) < moment_bound([0.0, 0.0], [delta, 0.0], np.eye(2), np.eye(2)) < 1
 
 
+# --- ties, constants and limiting cases
+
+
+def test_ties_go_to_class_one_on_the_boundary_and_to_class_zero_among_constants():
+    assert Hyperplane([1.0, 1.0], -1.0).predict([[0.5, 0.5], [0.0, 0.0]]).tolist() == [1, 0]
+    assert SplitERM().fit([[-1.0], [1.0]], ["a", "b"]).predict([[0.0]]).tolist() == ["b"]
+    assert best_split([1.0, 1.0], [0, 1]) == (Split(np.inf, 0), 1.0)
+    assert best_split([1.0, 2.0, 3.0], [0, 1, 0]) == (Split(np.inf, 0), 1.0)
+    assert best_split([1.0, 2.0, 4.0], [1, 0, 0]) == (Split(1.5, 1), 0.0)
+    assert best_halfplane([[1.0, 1.0]] * 3, [0, 1, 1])[1] == 1.0 and best_halfplane([[0.0, 0.0]] * 3, [0, 0, 1])[1] < 0
+    assert constant_model_scores(two_model_logistic(), [0.5])["risk"].item() == pytest.approx(4 / 9)
+    assert best_split_population(stats.norm.cdf, stats.norm.cdf, 0.7, grid=[0.0]) == (
+        Split(np.inf, 1),
+        pytest.approx(0.3),
+    )
+
+
+def test_best_split_population_refines_the_grid():
+    split, risk = best_split_population(stats.norm(0).cdf, stats.norm(2).cdf, 0.5, grid=[-4.0, -1.0, 2.5, 6.0])
+    assert split.threshold == pytest.approx(1.0, abs=1e-6) and risk == pytest.approx(stats.norm.cdf(-1), abs=1e-12)
+
+
+def test_moment_rules_in_their_limiting_cases():
+    assert moment_split(3.0, 0.0, 1.0, 2.0) == Split(2.0, 1)
+    rule = MomentBoundClassifier().fit([[0.0], [2.0], [0.0], [2.0], [1.0]], [0, 0, 1, 1, 1])
+    assert rule.J_ == 0 and rule.risk_bound_ == 1 and rule.predict([[-9.0], [9.0]]).tolist() == [1, 1]
+    rng = np.random.default_rng(26)
+    X, y = rng.normal(size=(40, 2)) + [[0.0, 0.0]], np.arange(40) % 2
+    X[:, 0] += 5 * y
+    rule = MomentBoundClassifier().fit(X, y)
+    assert rule.risk_bound_ == pytest.approx(1 / (1 + rule.J_**2)) and rule.J_ > 1.5
+    # Neither class varies in the second feature: cut half-way between its two values.
+    X = np.column_stack([rng.normal(size=40) * 1e3, 0.1 * y + 0.3])
+    rule = MomentBoundClassifier().fit(X, y)
+    assert rule.J_ == np.inf and rule.risk_bound_ == 0
+    edge = -rule.intercept_[0] / rule.coef_[0, 1]
+    assert edge == pytest.approx(0.35, abs=1e-6)
+
+
+def test_linear_gaussian_risk_with_two_covariances_and_constant_rules():
+    rng = np.random.default_rng(27)
+    S0, S1, m1 = np.diag([1.0, 4.0]), np.array([[9.0, 1.0], [1.0, 2.0]]), np.array([2.0, 1.0])
+    w, w0, pi1 = np.array([1.0, -0.5]), -0.3, 0.3
+    exact = linear_gaussian_risk(w, w0, [0.0, 0.0], m1, S0, S1, pi1)
+    z0 = rng.multivariate_normal([0, 0], S0, 200_000) @ w + w0
+    z1 = rng.multivariate_normal(m1, S1, 200_000) @ w + w0
+    # Four standard errors of 200,000 draws.
+    assert exact == pytest.approx(0.7 * np.mean(z0 >= 0) + 0.3 * np.mean(z1 < 0), abs=4 * 0.5 / math.sqrt(200_000))
+    assert linear_gaussian_risk([0.0], 1.0, 0.0, 1.0, 1.0, pi1=0.3) == pytest.approx(0.7)
+    assert linear_gaussian_risk([0.0], -1.0, 0.0, 1.0, 1.0, pi1=0.3) == pytest.approx(0.3)
+
+
+def test_gaussian_shrinkage_formula():
+    X, y = load_iris(return_X_y=True)
+    s, parts = 0.4, scatter(X, y)
+    target = (1 - s) * parts.cov_within + s * np.trace(parts.cov_within) / 4 * np.eye(4)
+    np.testing.assert_allclose(GaussianBayes(equal_cov=True, shrinkage=s).fit(X, y).covariances_[1], target, rtol=1e-12)
+    quadratic = GaussianBayes(shrinkage=s).fit(X, y)
+    np.testing.assert_allclose(quadratic.covariances_, (1 - s) * parts.covariances + s * target, rtol=1e-12)
+
+
+def test_fisher_coordinates_are_centred_and_signed():
+    X, y = load_wine(return_X_y=True)
+    rule = FisherLDA().fit(X, y)
+    assert np.abs(rule.transform(X).mean(axis=0)).max() < 1e-9
+    leading = np.abs(rule.scalings_).argmax(axis=0)
+    assert (rule.scalings_[leading, [0, 1]] > 0).all()
+    np.testing.assert_allclose(scatter(rule.transform(X), y).cov_within, np.eye(2), atol=1e-8)
+    equal = FisherLDA(final="midpoint").fit(X, y)
+    np.testing.assert_allclose(rule.intercept_ - equal.intercept_, np.log(np.bincount(y) / len(y)), rtol=1e-9)
+
+
+def test_fisher_with_a_counted_threshold_may_be_constant_or_reversed():
+    x = np.array([0.0, 1.0, 2.0, 3.0, 4.0])[:, None]
+    rule = FisherLDA(final="erm").fit(x, [1, 1, 0, 1, 1])
+    assert rule.predict([[-9.0], [9.0]]).tolist() == [1, 1] and not rule.coef_.any()
+    # Far points pull the mean of class 1 below that of class 0, while a cut from below serves most of both.
+    x = np.array([-100.0, 1.0, 1.1, 1.2, -1.0, -1.1, -1.2])[:, None]
+    y = np.array([1, 1, 1, 1, 0, 0, 0])
+    rule = FisherLDA(final="erm").fit(x, y)
+    assert np.sum(rule.predict(x) != y) == 1 and rule.coef_.item() > 0
+
+
+def test_least_squares_with_weights_equals_repetitions():
+    rng = np.random.default_rng(28)
+    X, y, times = rng.normal(size=(30, 2)), np.arange(30) % 3, rng.integers(0, 4, 30)
+    for rule in (LeastSquaresClassifier(), LeastSquaresClassifier(ridge=2.0), LogisticDiscriminant(ridge=2.0)):
+        a = rule.fit(X, y, times)
+        coef, intercept = a.coef_.copy(), a.intercept_.copy()
+        b = rule.fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        np.testing.assert_allclose(coef, b.coef_, atol=1e-7)
+        np.testing.assert_allclose(intercept, b.intercept_, atol=1e-7)
+
+
+def test_least_squares_keeps_weak_directions_and_drops_rounding():
+    rng = np.random.default_rng(29)
+    x, y = rng.normal(size=200), np.arange(200) % 2
+    # All the information is in a difference a thousand times smaller than the columns.
+    X = np.column_stack([x, x + 1e-3 * (y + 0.1 * rng.normal(size=200))])
+    for rule in (LeastSquaresClassifier(), FisherLDA(), LogisticDiscriminant(ridge=1e-9)):
+        assert np.mean(rule.fit(X, y).predict(X) != y) < 0.01
+    # A column that is constant up to rounding carries nothing.
+    flat = np.column_stack([x + y, np.full(200, 0.1) * 3e8 + np.spacing(3e7) * rng.integers(-1, 2, 200) * (x > 0)])
+    plain = LeastSquaresClassifier().fit(flat[:, :1], y)
+    rule = LeastSquaresClassifier().fit(flat, y)
+    np.testing.assert_allclose(rule.decision_function(flat), plain.decision_function(flat[:, :1]), atol=1e-6)
+
+
+def test_logistic_ridge_for_many_classes_solves_its_equations():
+    X, y = load_iris(return_X_y=True)
+    X = X + 10.0
+    rule = LogisticDiscriminant(ridge=2.0).fit(X, y)
+    residual = np.eye(3)[y] - rule.predict_proba(X)
+    # The reference class is fixed at zero; the constants are free of the penalty.
+    np.testing.assert_allclose((residual.T @ X)[:2], 2.0 * rule.coef_[:2], atol=1e-4)
+    np.testing.assert_allclose(residual.sum(axis=0), 0.0, atol=1e-5)
+    assert rule.loglik_ == pytest.approx(np.log(rule.predict_proba(X)[np.arange(150), y]).sum())
+
+
+def test_logistic_steps_are_halved_when_they_overshoot():
+    # Newton's first steps from zero run away here: a single far point of the wrong class.
+    x = np.concatenate([np.linspace(-1, 1, 40), [60.0]])[:, None]
+    y = np.concatenate([np.linspace(-1, 1, 40) > 0, [False]]).astype(int)
+    y[18] = 1
+    rule = LogisticDiscriminant().fit(x, y)
+    score = y - rule.predict_proba(x)[:, 1]
+    assert abs(score.sum()) < 1e-6 and abs(score @ x[:, 0]) < 1e-4
+    logit = x[:, 0] * rule.coef_.item() + rule.intercept_.item()
+    assert rule.loglik_ == pytest.approx((y * logit - np.logaddexp(0, logit)).sum())
+
+
+def test_separation_at_a_distance():
+    # Separated by a gap that is small beside the spread of the data.
+    x = np.array([-1000.0, 0.0, 0.01, 1000.0])[:, None]
+    assert linear_separation(x, [0, 0, 1, 1]) == "complete"
+    assert linear_separation(x, [0, 1, 0, 1]) == "overlap"
+    rng = np.random.default_rng(30)
+    X = rng.normal(size=(200, 3))
+    assert linear_separation(X, X @ [1.0, -2.0, 0.5] > 0.3) == "complete"
+
+
+def test_four_points_inside_one_and_at_the_flip():
+    for eps, m in ((0.1, 0.5), (0.3, 0.2), (0.4, 0.7)):
+        X, y, weights = weighted_sample(four_point(eps, m))
+        assert four_point_population(eps, m).best == pytest.approx(SplitERM().fit(X, y, weights).train_error_)
+    flip = four_point_population(0.125, 3.0)
+    assert flip.w_ols == 0 and flip.risk_ols == 0.5
+    assert float(masking3().bayes_risk()) == pytest.approx(4 / 3 * stats.norm.cdf(-2), rel=1e-4)
+
+
+def test_halfplane_resolves_fine_detail_and_leaves_room():
+    rng = np.random.default_rng(31)
+    for _ in range(5):
+        X, y = 1e-4 * rng.normal(size=(12, 2)), rng.integers(0, 2, 12)
+        X[0] = [1.0, 0.7]
+        assert best_halfplane(X, y)[2] == brute_halfplane(X, y)
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [0.1, 0.5], [3.0, 0.0], [3.0, 1.0], [2.9, 0.5]])
+    w, w0, error = best_halfplane(X, [0, 0, 0, 1, 1, 1])
+    assert error == 0 and Hyperplane(w, w0).distance(X).min() > 0.2
+
+
+def test_fingering_draws_uniform_subsets():
+    from learnable.linear.linear_discrimination.exact import _draw_subsets
+
+    chosen = _draw_subsets(np.random.default_rng(32).random((40_000, 2)), 5)
+    assert (np.diff(np.sort(chosen, axis=1), axis=1) > 0).all() and chosen.min() == 0 and chosen.max() == 4
+    counts = np.unique(np.sort(chosen, axis=1) @ [10, 1], return_counts=True)[1]
+    # Ten equally likely pairs: five standard deviations of a binomial count.
+    assert counts.size == 10 and np.abs(counts - 4000).max() < 5 * math.sqrt(3600)
+    assert _draw_subsets(np.full((1, 3), 1.0 - 1e-16), 3).tolist() == [[0, 1, 2]]
+
+
+def test_fingering_handles_constants_duplicates_and_units():
+    rng = np.random.default_rng(33)
+    X = rng.normal(size=(30, 2))
+    y = (X[:, 0] + 0.5 * rng.normal(size=30) > 0).astype(int)
+    base = FingeringClassifier(max_hyperplanes=None).fit(X, y).train_error_
+    assert best_halfplane(X, y)[2] <= base * 30 <= best_halfplane(X, y)[2] + 2
+    moved = FingeringClassifier(max_hyperplanes=None).fit(X * [1e6, 1e-6] + [1e7, 0.0], y)
+    assert moved.train_error_ == base
+    flipped = FingeringClassifier(max_hyperplanes=None).fit(X, 1 - y)
+    assert flipped.train_error_ == base
+    flat = FingeringClassifier(random_state=0).fit(np.column_stack([X, np.full(30, 0.1)]), y)
+    assert np.isfinite(flat.coef_).all() and flat.train_error_ == np.mean(flat.predict(np.c_[X, np.full(30, 0.1)]) != y)
+    twice = FingeringClassifier(max_hyperplanes=None).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    assert twice.train_error_ <= base + 2 / 30
+    # One error is unavoidable, and each of the four ways to label a touched point is needed by one of these.
+    for labels in itertools.product((0, 1), repeat=3):
+        if 0 < sum(labels) < 3:
+            rule = FingeringClassifier().fit([[0.0], [1.0], [2.0]], labels)
+            assert rule.train_error_ * 3 == best_split([0.0, 1.0, 2.0], labels)[1]
+
+
 # --- slips of the source
 
 
