@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from learnable.ensembles.boosting_adaboost.base import BinaryBoost, weak_learner
+from learnable.ensembles.boosting_adaboost.base import BinaryBoost, bare, weak_learner
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["AdaBoost", "RoundResult", "adaboost_round"]
@@ -131,7 +131,7 @@ class AdaBoost(BinaryBoost):
             if wrong == 0.0:
                 self.stopped_ = f"round {t + 1} found a perfect rule"
                 if t == 0:
-                    self.rules_, alphas, errors, normalisers = [rule], [1.0], [0.0], [0.0]
+                    self.rules_, alphas, errors, normalisers = [bare(rule)], [1.0], [0.0], [0.0]
                     margins = y * rule.outputs
                 break
             # Rounding aside, a rule of weighted error one half: nothing left to gain.
@@ -139,7 +139,7 @@ class AdaBoost(BinaryBoost):
                 self.stopped_ = f"round {t + 1} found no rule better than a coin"
                 break
             alpha = 0.5 * np.log(right / wrong)
-            self.rules_.append(rule)
+            self.rules_.append(bare(rule))
             alphas.append(alpha)
             errors.append(wrong / (wrong + right))
             normalisers.append(2.0 * np.sqrt(wrong * right) / (wrong + right))

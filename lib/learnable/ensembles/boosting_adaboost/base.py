@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.ensembles.weak_learners import ColumnRules, StumpERM, TreeERM
 from learnable.validation import check_weights
 
-__all__ = ["BinaryBoost", "weak_learner"]
+__all__ = ["BinaryBoost", "bare", "weak_learner"]
 
 
 def weak_learner(base):
@@ -29,6 +31,11 @@ def weak_learner(base):
     if hasattr(base, "prepare"):
         return base
     raise ValueError(f"base must be 'stump', 'columns', a depth, or a weak learner with prepare(X); got {base!r}")
+
+
+def bare(rule):
+    """The rule without its values on the sample: what a fitted vote of many rules keeps."""
+    return replace(rule, outputs=None)
 
 
 class BinaryBoost(ClassifierMixin, BaseEstimator):
@@ -80,11 +87,13 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """The class with the sign of f; the second one at zero."""
-        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
+        codes = (self.decision_function(X) >= 0).astype(int)
+        return self.classes_[codes]
 
     def staged_predict(self, X):
         """Predictions after each round, as an array (rounds, n)."""
-        return self.classes_[(self.staged_decision_function(X) >= 0).astype(int)]
+        codes = (self.staged_decision_function(X) >= 0).astype(int)
+        return self.classes_[codes]
 
     def staged_error(self, X, y):
         """Share of errors after each round."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnable.ensembles.boosting_adaboost.base import BinaryBoost, weak_learner
+from learnable.ensembles.boosting_adaboost.base import BinaryBoost, bare, weak_learner
 from learnable.ensembles.losses import get_surrogate
 from learnable.validation import check_scalar
 
 __all__ = ["GradientBoost", "LogitBoost", "line_search"]
 
 _LARGEST_STEP = 1e6
+_NO_MINIMUM = 600.0
 
 
 def line_search(loss, margins, direction, weights=None, *, tol=1e-12, max_iter=200):
@@ -50,6 +51,9 @@ def line_search(loss, margins, direction, weights=None, *, tol=1e-12, max_iter=2
     if start == 0.0:
         return 0.0
     side = -1.0 if start > 0 else 1.0
+    # Where every margin grows and φ has no minimum, the slope only *rounds* to zero in the end.
+    if (side * z[w > 0] > 0).all() and loss.r_star(1.0) > _NO_MINIMUM:
+        return side * np.inf
     low, high = 0.0, 1.0
     while side * slope(side * high) < 0:
         low, high = high, 2 * high
@@ -169,13 +173,13 @@ class GradientBoost(BinaryBoost):
             if not np.isfinite(alpha):
                 self.stopped_ = f"round {t + 1} found a rule along which the loss falls for ever"
                 if t == 0:
-                    self.rules_, alphas, errors = [rule], [1.0], [float(wrong)]
+                    self.rules_, alphas, errors = [bare(rule)], [1.0], [float(wrong)]
                     margins = agree.copy()
                     losses = [float(start @ loss(margins))]
                 break
             alpha *= shrinkage
             margins += alpha * agree
-            self.rules_.append(rule)
+            self.rules_.append(bare(rule))
             alphas.append(alpha)
             errors.append(wrong)
             losses.append(float(start @ loss(margins)))

@@ -10,6 +10,7 @@ from numba import njit
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from learnable.ensembles.boosting_adaboost.base import bare
 from learnable.ensembles.boosting_adaboost.gradient import line_search
 from learnable.ensembles.losses import Surrogate
 from learnable.ensembles.weak_learners import ComponentwiseLinear, ComponentwiseSpline, RegressionTree
@@ -90,7 +91,7 @@ class StagewiseRegressor(RegressorMixin, BaseEstimator):
                 break
             alpha *= shrinkage
             f += alpha * rule.outputs
-            self.rules_.append(rule)
+            self.rules_.append(bare(rule))
             alphas.append(alpha)
             losses.append(self._mean_loss(y, f))
         self.alphas_, self.losses_ = np.array(alphas), np.array(losses)

@@ -98,7 +98,8 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """The likelier class."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        codes = (self.decision_function(X) > 0).astype(int)
+        return self.classes_[codes]
 
     def predict_proba(self, X):
         """P(class | x)."""

@@ -1,0 +1,170 @@
+"""Boosting beside scikit-learn: exact stumps, gradient-boosted trees, long runs, and the cost of a round."""
+
+import warnings
+
+import numpy as np
+from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
+from sklearn.linear_model import lars_path
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.harness import Benchmark
+from learnable.datasets import load
+from learnable.ensembles.boosting_adaboost import AdaBoost, GradientBoostedTrees, stagewise_path
+from learnable.ensembles.weak_learners import StumpERM
+
+bench = Benchmark("boosting_adaboost")
+
+
+def two_classes(name):
+    bunch = load(name)
+    one = 1 if name == "spambase" else bunch.target_names.index("A")
+    # scikit-learn's trees read single precision: give both sides the same numbers.
+    X = bunch.data.astype(np.float32).astype(np.float64)
+    return X, np.where(bunch.target == one, 1, -1)
+
+
+def exponential_loss(model, X, y):
+    if isinstance(model, AdaBoost):
+        return float(np.mean(np.exp(-y * model.train_scores_)))
+    votes = sum(a * h.predict(X) for a, h in zip(model.estimator_weights_, model.estimators_, strict=False))
+    return float(np.mean(np.exp(-y * votes / 2)))
+
+
+def no_worse_loss(X, y, rounds):
+    # A greedy choice may lose a few rounds before it wins: early on only nearness is asked for.
+    allowed = 1.0 if rounds == 500 else 1.1
+
+    def check(ours, peer):
+        mine, theirs = exponential_loss(ours, X, y), exponential_loss(peer, X, y)
+        assert mine <= allowed * theirs, (mine, theirs)
+        return f"training exponential loss {mine:.4g}, theirs {theirs:.4g}"
+
+    return check
+
+
+for name in ("spambase", "letter"):
+    X, y = two_classes(name)
+    for rounds in bench.sizes([10, 100, 500]):
+        bench.compare(
+            f"AdaBoost with stumps by rounds, {name} ({X.shape[0]:,} x {X.shape[1]})",
+            size=rounds,
+            ours=lambda X=X, y=y, rounds=rounds: AdaBoost(n_rounds=rounds).fit(X, y),
+            peers={
+                "AdaBoostClassifier": lambda X=X, y=y, rounds=rounds: AdaBoostClassifier(
+                    DecisionTreeClassifier(max_depth=1), n_estimators=rounds
+                ).fit(X, y)
+            },
+            accuracy=no_worse_loss(X, y, rounds),
+        )
+
+
+def same_loss(ours, peer):
+    gap = float(np.abs(2 * ours.losses_ / peer.train_score_ - 1).max())
+    assert gap < 0.02, gap
+    return f"training loss of every round equal to a relative {gap:.0e}"
+
+
+for name in ("spambase", "letter"):
+    X, y = two_classes(name)
+    for rounds in bench.sizes([5, 50, 100]):
+        bench.compare(
+            f"gradient boosting with trees of depth 3 by rounds, {name}",
+            size=rounds,
+            ours=lambda X=X, y=y, rounds=rounds: GradientBoostedTrees(n_rounds=rounds, depth=3).fit(X, y),
+            peers={
+                "GradientBoostingClassifier": lambda X=X, y=y, rounds=rounds: GradientBoostingClassifier(
+                    n_estimators=rounds, max_depth=3, random_state=0
+                ).fit(X, y)
+            },
+            accuracy=same_loss,
+        )
+
+
+def same_stump(X, y, D):
+    def check(ours, peer):
+        mine = D[ours.outputs != y].sum()
+        theirs = D[peer.predict(X) != y].sum()
+        assert mine <= theirs + 1e-12, (mine, theirs)
+        return f"weighted error {mine:.4g}, theirs {theirs:.4g}"
+
+    return check
+
+
+for n in bench.sizes([1000, 10_000, 100_000, 1_000_000]):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 10)).astype(np.float32).astype(np.float64)
+    y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=n) > 0, 1.0, -1.0)
+    D = rng.random(n) / n * 2
+    learner = StumpERM().prepare(X)
+    bench.compare(
+        "one weighted stump on presorted data, 10 features",
+        size=n,
+        ours=lambda learner=learner, D=D, y=y: learner.fit(D, y),
+        peers={
+            "DecisionTreeClassifier(max_depth=1)": lambda X=X, D=D, y=y: DecisionTreeClassifier(max_depth=1).fit(
+                X, y, sample_weight=D
+            )
+        },
+        accuracy=same_stump(X, y, D),
+    )
+    del learner
+
+rows = [row for row in bench.rows if row["case"].startswith("one weighted stump")]
+if len(rows) > 1:
+    sizes, seconds = (np.log([row[key] for row in rows]) for key in ("size", "ours_seconds"))
+    print(f"a round costs n^{np.polyfit(sizes, seconds, 1)[0]:.2f}")
+
+
+def clean(model, y):
+    assert np.isfinite(model.train_scores_).all()
+    assert np.isfinite(model.alphas_).all()
+    drift = abs(model.weights_.sum() - 1)
+    assert drift < 1e-12, drift
+    return f"smallest margin {(y * model.train_scores_).min():.0f}, weights sum to 1 within {drift:.0e}"
+
+
+for rounds in bench.sizes([1000, 10_000]):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 5)).astype(np.float32).astype(np.float64)
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+
+    def peer(X=X, y=y, rounds=rounds):
+        # A tenth of the rounds: the whole run would take minutes.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return AdaBoostClassifier(n_estimators=rounds // 10).fit(X, y)
+
+    bench.compare(
+        "long runs on separable data by rounds; peer makes a tenth of the rounds",
+        size=rounds,
+        ours=lambda X=X, y=y, rounds=rounds: AdaBoost(n_rounds=rounds).fit(X, y),
+        peers={"AdaBoostClassifier, rounds / 10": peer},
+        accuracy=lambda ours, peer, y=y: clean(ours, y),
+    )
+
+
+def near_lasso(ours, peer):
+    knots = np.abs(peer).sum(axis=0)
+    norms = np.abs(ours).sum(axis=1)
+    same = np.array([np.interp(norms, knots, row) for row in peer]).T
+    start = norms <= 0.05 * knots[-1]
+    gap = float(np.abs(ours - same)[start].max())
+    assert gap < 0.05, gap
+    return f"at small norms the coefficients of both paths differ by at most {gap:.1g}"
+
+
+for K in bench.sizes([10, 100, 500]):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1000, K))
+    X = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
+    t = X[:, :5] @ [9.0, -7.0, 5.0, 3.0, -2.0] + 0.05 * rng.normal(size=1000)
+    t -= t.mean()
+    bench.compare(
+        "forward stagewise path of 10,000 steps beside the exact lasso path, by features",
+        size=K,
+        ours=lambda X=X, t=t: stagewise_path(X, t, 0.002, 10_000),
+        peers={"lars_path(method='lasso')": lambda X=X, t=t: lars_path(X, t, method="lasso")[2]},
+        accuracy=near_lasso,
+    )
+
+bench.finish()
