@@ -1,0 +1,181 @@
+"""Regression that ignores errors up to epsilon: the tube, its sparse solutions, and their certificates.
+
+min over w and a of sum_i |y_i - f(x_i)|_eps^p + lam |w|^2 with |r|_eps = max(0, |r| - eps) (Lember 2012, 4.6.3).
+With alpha = gamma / (2 lam) the duals (4.6.18) and that of (4.6.20), divided by 2 lam, are
+
+    max  alpha'y - 1/2 alpha'(K + d I)alpha - eps |alpha|_1   with 1'alpha = 0, |alpha_i| <= C,
+
+d = lam and C infinite for p = 2; d = 0 and C = 1/(2 lam) for p = 1. One solver, that of the support vector machine,
+does both.
+"""
+
+import numpy as np
+
+from learnable.kernels import smo
+from learnable.kernels.kernels_and_regression.kernel_ridge import KernelRegressor
+from learnable.validation import check_finite_array, check_scalar
+
+__all__ = ["EpsilonRidge", "EpsilonSVR", "epsilon_dual", "epsilon_loss", "epsilon_objective"]
+
+
+def epsilon_loss(residuals, epsilon, power=1):
+    """Return sum_i max(0, |r_i| - epsilon)^power.
+
+    Examples
+    --------
+    >>> epsilon_loss([0.05, -0.3, 1.1], 0.1, power=1)
+    1.2
+    """
+    residuals = check_finite_array(residuals, "residuals", ndim=1)
+    epsilon = check_scalar(epsilon, "epsilon", low=0)
+    return float(np.sum(np.maximum(np.abs(residuals) - epsilon, 0.0) ** _power(power)))
+
+
+def epsilon_objective(K, y, alpha, intercept, lam, epsilon, power=1):
+    """Return the primal objective sum_i |y_i - (K alpha)_i - a|_eps^power + lam alpha'K alpha.
+
+    Examples
+    --------
+    >>> float(epsilon_objective(np.eye(2), np.array([1.0, -1.0]), np.array([0.5, -0.5]), 0.0, 1.0, 0.1))
+    1.3
+    """
+    fitted = K @ alpha
+    return epsilon_loss(y - fitted - intercept, epsilon, power) + lam * float(alpha @ fitted)
+
+
+def epsilon_dual(K, y, gamma, lam, epsilon, power=1):
+    """Return the dual objective gamma'y - gamma'(K + d I)gamma / (4 lam) - eps |gamma|_1; d = lam for power 2.
+
+    Its maximum over 1'gamma = 0 (and |gamma_i| <= 1 for power 1) is the minimum of :func:`epsilon_objective`.
+
+    Examples
+    --------
+    >>> epsilon_dual(np.eye(2), np.array([1.0, -1.0]), np.array([1.0, -1.0]), 1.0, 0.1)
+    1.3
+    """
+    quadratic = gamma @ (K @ gamma) + (lam * gamma @ gamma if _power(power) == 2 else 0.0)
+    return float(gamma @ y - quadratic / (4.0 * lam) - epsilon * np.abs(gamma).sum())
+
+
+def _power(power):
+    if power not in (1, 2):
+        raise ValueError(f"power must be 1 or 2, got {power!r}")
+    return power
+
+
+class _EpsilonRegressor(KernelRegressor):
+    _power = 1
+
+    def fit(self, X, y):
+        """Fit to the rows of `X` and responses `y`."""
+        lam = check_scalar(self.lam, "lam", low=0, closed="neither")
+        epsilon = check_scalar(self.epsilon, "epsilon", low=0)
+        tol = check_scalar(self.tol, "tol", low=0, closed="neither")
+        X, y = self._start(X, y)
+        K = self.kernel_(X)
+        upper, diagonal = (0.5 / lam, 0.0) if self._power == 1 else (np.inf, lam)
+        scale = max(float(np.ptp(y)), 1e-300)
+        s = smo.solve_epsilon(K, y, epsilon, upper, diagonal, tol=tol * scale, max_iter=self.max_iter)
+        alpha = np.asarray(s.gamma)
+        self.dual_coef_ = alpha
+        self.gamma_ = 2.0 * lam * alpha
+        self.support_ = np.flatnonzero(alpha)
+        self.intercept_ = float(s.offset)
+        self.intercept_interval_ = tuple(float(end) for end in s.offset_interval)
+        self.n_iter_ = max(int(s.n_iter), 1)
+        self.objective_ = epsilon_objective(K, y, alpha, self.intercept_, lam, epsilon, self._power)
+        self.dual_gap_ = self.objective_ - epsilon_dual(K, y, self.gamma_, lam, epsilon, self._power)
+        return self
+
+
+class EpsilonSVR(_EpsilonRegressor):
+    """Minimise sum_i |y_i - f(x_i)|_eps + lam |w|^2: support vector regression.
+
+    scikit-learn's ``SVR(C, epsilon)`` is this with C = 1 / (2 lam). Points inside the tube have gamma = 0, those on its
+    boundary |gamma| <= 1, those outside |gamma| = 1.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default="rbf"
+        See :func:`~learnable.kernels.functions.as_kernel`.
+    lam : float, default=1.0
+    epsilon : float, default=0.1
+    kernel_params : dict, optional
+        Parameters of a kernel given by name.
+    tol : float, default=1e-6
+        Largest violation of the optimality conditions, in units of the range of y.
+    max_iter : int, optional
+
+    Attributes
+    ----------
+    dual_coef_, gamma_ : ndarray of shape (n,)
+        alpha of f = sum_i alpha_i K(x_i, .) + a, and gamma = 2 lam alpha.
+    support_ : ndarray of int
+    intercept_ : float
+    intercept_interval_ : tuple
+        All optimal intercepts: more than one only if no point lies on the boundary of the tube.
+    objective_, dual_gap_ : float
+        The objective, and a bound on its distance from the minimum.
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> model = EpsilonSVR("linear", lam=0.05, epsilon=0.2).fit([[-1.0], [0.0], [1.0]], [-1.0, 0.0, 1.0])
+    >>> model.predict([[1.0]]).round(4), model.support_
+    (array([0.8]), array([0, 2]))
+    """
+
+    def __init__(self, kernel="rbf", lam=1.0, epsilon=0.1, *, kernel_params=None, tol=1e-6, max_iter=None):
+        self.kernel = kernel
+        self.lam = lam
+        self.epsilon = epsilon
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.max_iter = max_iter
+
+
+class EpsilonRidge(_EpsilonRegressor):
+    """Minimise sum_i |y_i - f(x_i)|_eps^2 + lam |w|^2: kernel ridge regression with a tube.
+
+    ``epsilon=0`` is kernel ridge regression. Otherwise gamma_i = 0 for the points inside the tube, and
+    y_i - f(x_i) = gamma_i / 2 + eps sign(gamma_i) outside it (Lember 2012, (4.6.19)).
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default="rbf"
+        See :func:`~learnable.kernels.functions.as_kernel`.
+    lam : float, default=1.0
+    epsilon : float, default=0.1
+    kernel_params : dict, optional
+        Parameters of a kernel given by name.
+    tol : float, default=1e-6
+        Largest violation of the optimality conditions, in units of the range of y.
+    max_iter : int, optional
+
+    Attributes
+    ----------
+    dual_coef_, gamma_ : ndarray of shape (n,)
+        alpha of f = sum_i alpha_i K(x_i, .) + a, and gamma = 2 lam alpha.
+    support_ : ndarray of int
+    intercept_ : float
+    intercept_interval_ : tuple
+    objective_, dual_gap_ : float
+        The objective, and a bound on its distance from the minimum.
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> model = EpsilonRidge("linear", lam=2.0, epsilon=0.5).fit([[-1.0], [1.0]], [0.0, 4.0])
+    >>> model.predict([[3.0]]).round(4)
+    array([4.25])
+    """
+
+    _power = 2
+
+    def __init__(self, kernel="rbf", lam=1.0, epsilon=0.1, *, kernel_params=None, tol=1e-6, max_iter=None):
+        self.kernel = kernel
+        self.lam = lam
+        self.epsilon = epsilon
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.max_iter = max_iter

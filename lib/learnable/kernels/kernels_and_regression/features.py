@@ -1,0 +1,165 @@
+"""Explicit features that approximate a kernel: linear cost in the number of points instead of cubic."""
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.kernels.functions import as_kernel
+from learnable.validation import check_scalar
+
+__all__ = ["NystroemRidge", "RandomFourierFeatures", "RandomFourierRidge"]
+
+
+class RandomFourierFeatures(TransformerMixin, BaseEstimator):
+    """z(x) = sqrt(2/D) cos(W'x + b), whose inner products approximate the Gaussian kernel of width sigma.
+
+    By Bochner's theorem exp(-|x|^2 / (2 sigma^2)) is the characteristic function of N(0, sigma^-2 I), the law of the
+    columns of W; b is uniform on [0, 2 pi].
+
+    Parameters
+    ----------
+    sigma : float, default=1.0
+    n_components : int, default=1000
+        The number D of features.
+    random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> z = RandomFourierFeatures(sigma=2.0, n_components=50, random_state=0).fit_transform([[0.0], [1.0]])
+    >>> z.shape
+    (2, 50)
+    """
+
+    def __init__(self, sigma=1.0, n_components=1000, random_state=None):
+        self.sigma = sigma
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Draw the frequencies; of `X` only the number of columns matters."""
+        sigma = check_scalar(self.sigma, "sigma", low=0, closed="neither")
+        D = check_scalar(self.n_components, "n_components", low=1, integer=True)
+        X = validate_data(self, X, dtype=np.float64)
+        rng = _generator(self.random_state)
+        self.frequencies_ = rng.normal(size=(X.shape[1], D)) / sigma
+        self.phases_ = rng.uniform(0.0, 2.0 * np.pi, size=D)
+        return self
+
+    def transform(self, X):
+        """Return the features of the rows of `X`."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        Z = X @ self.frequencies_
+        Z += self.phases_
+        np.cos(Z, out=Z)
+        Z *= np.sqrt(2.0 / self.phases_.size)
+        return Z
+
+
+class _FeatureRidge(RegressorMixin, BaseEstimator):
+    """Ridge regression with intercept on features, accumulated block by block in O(n D^2) time and O(D^2) memory."""
+
+    def fit(self, X, y):
+        """Fit to the rows of `X` and responses `y`."""
+        lam = check_scalar(self.lam, "lam", low=0, closed="neither")
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        self._prepare(X)
+        n, rows = y.size, 2048
+        S, c, total = 0.0, 0.0, 0.0
+        for i in range(0, n, rows):
+            Z = self._features(X[i : i + rows])
+            S = S + Z.T @ Z
+            c = c + Z.T @ y[i : i + rows]
+            total = total + Z.sum(axis=0)
+        mean = total / n
+        S -= n * np.multiply.outer(mean, mean)
+        S[np.diag_indices_from(S)] += lam
+        self.coef_ = linalg.solve(S, c - n * mean * y.mean(), assume_a="pos", overwrite_a=True)
+        self.intercept_ = float(y.mean() - mean @ self.coef_)
+        return self
+
+    def predict(self, X):
+        """Return the fitted function at the rows of `X`."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._features(X) @ self.coef_ + self.intercept_
+
+
+class RandomFourierRidge(_FeatureRidge):
+    """Ridge regression on random Fourier features: kernel ridge for many points.
+
+    Parameters
+    ----------
+    sigma : float, default=1.0
+        Width of the Gaussian kernel that is approximated.
+    lam : float, default=1.0
+    n_components : int, default=1000
+    random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> model = RandomFourierRidge(sigma=0.3, lam=1e-3, n_components=200, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> bool(abs(model.predict([[0.5]])[0] - 0.25) < 0.01)
+    True
+    """
+
+    def __init__(self, sigma=1.0, lam=1.0, n_components=1000, random_state=None):
+        self.sigma = sigma
+        self.lam = lam
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _prepare(self, X):
+        self.features_ = RandomFourierFeatures(self.sigma, self.n_components, self.random_state).fit(X)
+
+    def _features(self, X):
+        return self.features_.transform(X)
+
+
+class NystroemRidge(_FeatureRidge):
+    """Ridge regression on the features K(x, landmarks) K_mm^{-1/2} of randomly chosen landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default="rbf"
+    lam : float, default=1.0
+    n_components : int, default=100
+        Number of landmarks, drawn without replacement; at most the number of points.
+    kernel_params : dict, optional
+    random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> model = NystroemRidge("rbf", 1e-3, 20, kernel_params={"sigma": 0.3}, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> bool(abs(model.predict([[0.5]])[0] - 0.25) < 0.01)
+    True
+    """
+
+    def __init__(self, kernel="rbf", lam=1.0, n_components=100, *, kernel_params=None, random_state=None):
+        self.kernel = kernel
+        self.lam = lam
+        self.n_components = n_components
+        self.kernel_params = kernel_params
+        self.random_state = random_state
+
+    def _prepare(self, X):
+        m = check_scalar(self.n_components, "n_components", low=1, integer=True)
+        self.kernel_ = as_kernel(self.kernel, **(self.kernel_params or {}))
+        chosen = _generator(self.random_state).permutation(X.shape[0])[:m]
+        self.landmarks_ = X[chosen]
+        s, U = np.linalg.eigh(self.kernel_(self.landmarks_))
+        keep = s > 1e-12 * max(s[-1], 1e-300)
+        self.whitening_ = U[:, keep] / np.sqrt(s[keep])
+
+    def _features(self, X):
+        return self.kernel_(X, self.landmarks_) @ self.whitening_
+
+
+def _generator(random_state):
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)

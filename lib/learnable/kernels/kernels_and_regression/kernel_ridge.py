@@ -1,0 +1,302 @@
+"""Kernel ridge regression with an intercept: one fit, or a whole path with exact leave-one-out errors.
+
+min over w and a of sum_i (y_i - <w, Phi(x_i)> - a)^2 + lam |w|^2. Centring in feature space takes the intercept out:
+with the centred Gram matrix K0 and the centred y0, alpha = (K0 + lam I)^{-1} y0 (Lember 2012, section 4.6.2). Since
+K0 1 = 0 and 1'y0 = 0, also 1'alpha = 0, and the fit is f(x) = sum_i alpha_i K(x, x_i) + a with a = mean(y - K alpha).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.kernels.functions import Precomputed, as_kernel, center_gram
+from learnable.kernels.kernels_and_regression.linear import _penalties
+from learnable.validation import check_finite_array, check_scalar
+
+__all__ = ["KernelRidge", "KernelRidgePath", "kernel_ridge_dual", "kernel_ridge_path"]
+
+# Beyond this many points "cg" computes kernel values block by block instead of keeping the Gram matrix.
+LARGEST_GRAM = 12_000
+
+
+class KernelRegressor(RegressorMixin, BaseEstimator):
+    """What the kernel regressions of this chapter share: f(x) = sum_i dual_coef_i K(x, x_i) + intercept."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+        return tags
+
+    def predict(self, X):
+        """Return the fitted function at the rows of `X` (at rows of kernel values if the kernel is precomputed)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        if isinstance(self.kernel_, Precomputed):
+            return X[:, self.support_] @ self.dual_coef_[self.support_] + self.intercept_
+        return self.kernel_(X, self.X_fit_[self.support_]) @ self.dual_coef_[self.support_] + self.intercept_
+
+    def _start(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        self.kernel_ = as_kernel(self.kernel, **(self.kernel_params or {}))
+        self.X_fit_ = X
+        return X, np.asarray(y, dtype=np.float64)
+
+
+class KernelRidge(KernelRegressor):
+    """Kernel ridge regression with an unpenalised intercept.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default="rbf"
+        See :func:`~learnable.kernels.functions.as_kernel`.
+    lam : float, default=1.0
+        Positive.
+    kernel_params : dict, optional
+        Parameters of a kernel given by name.
+    solver : {"chol", "cg", "dual_ascent"}, default="chol"
+        Cholesky factorisation in n^3/3; conjugate gradients, which need products with the Gram matrix only; or
+        coordinate ascent on the dual problem (4.6.12).
+    tol : float, default=1e-10
+        Relative residual at which the iterative solvers stop.
+    max_iter : int, default=10000
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n,)
+        alpha; its sum is zero.
+    intercept_ : float
+    support_ : ndarray of int
+        Points with a non-zero coefficient: all of them, as a rule.
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> model = KernelRidge("linear", lam=2.0).fit([[-1.0], [1.0]], [0.0, 4.0])
+    >>> model.predict([[3.0]])
+    array([5.])
+    """
+
+    def __init__(
+        self, kernel="rbf", lam=1.0, *, kernel_params=None, solver="chol", tol=1e-10, max_iter=10_000
+    ):  # fmt: skip
+        self.kernel = kernel
+        self.lam = lam
+        self.kernel_params = kernel_params
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y):
+        """Fit to the rows of `X` and responses `y`."""
+        lam = check_scalar(self.lam, "lam", low=0, closed="neither")
+        if self.solver not in ("chol", "cg", "dual_ascent"):
+            raise ValueError(f"solver must be 'chol', 'cg' or 'dual_ascent', got {self.solver!r}")
+        X, y = self._start(X, y)
+        target = y - y.mean()
+        self.n_iter_ = 1
+        if self.solver == "cg":
+            K, alpha = self._conjugate_gradients(X, target, lam)
+        else:
+            K = self.kernel_(X)
+            A = center_gram(K)
+            A[np.diag_indices_from(A)] += lam
+            if self.solver == "chol":
+                try:
+                    alpha = linalg.cho_solve(linalg.cho_factor(A, lower=True, overwrite_a=True), target)
+                except linalg.LinAlgError:
+                    raise ValueError("the kernel matrix is not positive semi-definite: K0 + lam I is not") from None
+            else:
+                alpha, self.n_iter_ = _dual_ascent(A, target, self.tol, self.max_iter)
+        self.dual_coef_ = alpha - alpha.mean()
+        self.support_ = np.flatnonzero(self.dual_coef_)
+        self.intercept_ = float(np.mean(y - K @ self.dual_coef_))
+        return self
+
+    def _conjugate_gradients(self, X, target, lam):
+        n = target.size
+        if n <= LARGEST_GRAM or isinstance(self.kernel_, Precomputed):
+            K = self.kernel_(X)
+        else:
+            rows = max(1, 2**24 // n)
+
+            def product(v):
+                blocks = (self.kernel_(X[i : i + rows], X) @ v for i in range(0, n, rows))
+                return np.concatenate(list(blocks))
+
+            K = LinearOperator((n, n), matvec=product, dtype=np.float64)
+
+        def centred(v):
+            u = K @ (v - v.mean())
+            return u - u.mean() + lam * v
+
+        self.n_iter_ = 0
+
+        def count(_):
+            self.n_iter_ += 1
+
+        operator = LinearOperator((n, n), matvec=centred, dtype=np.float64)
+        alpha, failed = cg(operator, target, rtol=self.tol, maxiter=self.max_iter, callback=count)
+        if failed:
+            raise RuntimeError(f"conjugate gradients did not converge in max_iter={self.max_iter} steps")
+        self.n_iter_ = max(self.n_iter_, 1)
+        return K, alpha
+
+
+@dataclass(frozen=True)
+class KernelRidgePath:
+    """Kernel ridge regressions for many penalties; row k belongs to ``lams[k]``.
+
+    Attributes
+    ----------
+    lams : ndarray of shape (k,)
+    dual_coefs : ndarray of shape (k, n)
+    intercepts : ndarray of shape (k,)
+    fitted : ndarray of shape (k, n)
+    loo_residuals : ndarray of shape (k, n)
+        y_i minus the prediction for x_i by the fit without point i, exactly.
+    loo_mse, gcv, df : ndarray of shape (k,)
+        Mean squared leave-one-out residual, generalised cross-validation score, trace of the smoother.
+    rank : int
+        Numerical rank of the centred Gram matrix.
+    """
+
+    lams: np.ndarray
+    dual_coefs: np.ndarray
+    intercepts: np.ndarray
+    fitted: np.ndarray
+    loo_residuals: np.ndarray
+    loo_mse: np.ndarray
+    gcv: np.ndarray
+    df: np.ndarray
+    rank: int
+
+    @property
+    def best(self):
+        """Index of the penalty with the smallest leave-one-out error."""
+        return int(np.nanargmin(self.loo_mse))
+
+
+def kernel_ridge_path(K, y, lams):
+    """Return kernel ridge fits with exact leave-one-out residuals for all `lams` from one eigendecomposition.
+
+    With K0 = U diag(s) U' the smoother is H = 11'/n + U diag(s / (s + lam)) U', and the residual of the fit without
+    point i is e_i / (1 - H_ii). A Cholesky factorisation with pivoting looks first whether K0 has low numerical rank,
+    as smooth kernels in low dimension have; then only a small matrix is decomposed.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Gram matrix (not centred).
+    y : array-like of shape (n,)
+    lams : array-like of shape (k,)
+        Positive penalties.
+
+    Returns
+    -------
+    KernelRidgePath
+
+    Examples
+    --------
+    >>> K = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> kernel_ridge_path(K, [0.0, 4.0], [2.0]).fitted
+    array([[1., 3.]])
+    """
+    K = check_finite_array(K, "K", ndim=2)
+    y = check_finite_array(y, "y", ndim=1)
+    n = y.size
+    if K.shape != (n, n) or n < 2:
+        raise ValueError(f"K must have shape {(n, n)} to match y, with at least two points, got {K.shape}")
+    lams = _penalties(lams, closed="neither")
+    target = y - y.mean()
+    s, U = _spectrum(center_gram(K))
+    u = U.T @ target
+    share = s[:, None] / (s[:, None] + lams)
+    smooth = U @ (u[:, None] * share)
+    alphas = (target[:, None] - smooth) / lams
+    # 1 - H_ii in parts that are all non-negative: outside the span of U, and lam / (s + lam) inside it.
+    squares = U**2
+    outside = np.maximum(1.0 - 1.0 / n - squares.sum(axis=1), 0.0)
+    outside[outside < 1e-13 * n] = 0.0
+    remainder = outside[:, None] + squares @ (lams / (s[:, None] + lams))
+    residuals = lams * alphas
+    loo = residuals / remainder
+    df = 1.0 + share.sum(axis=0)
+    alphas -= alphas.mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gcv = n * np.sum(residuals**2, axis=0) / (n - df) ** 2
+    return KernelRidgePath(
+        lams,
+        alphas.T,
+        np.mean(y) - K.mean(axis=0) @ alphas,
+        (smooth + y.mean()).T,
+        loo.T,
+        np.mean(loo**2, axis=0),
+        gcv,
+        df,
+        s.size,
+    )
+
+
+def kernel_ridge_dual(gamma, K0, y0, lam):
+    """Return the dual objective gamma'y0 - gamma'(K0 + lam I)gamma / (4 lam) (Lember 2012, (4.6.12)).
+
+    Its maximum, at gamma = 2 lam alpha, equals the least value of sum (y0 - K0 alpha)^2 + lam alpha'K0 alpha.
+
+    Examples
+    --------
+    >>> kernel_ridge_dual(np.array([1.0]), np.array([[1.0]]), np.array([1.0]), 1.0)
+    0.5
+    """
+    lam = check_scalar(lam, "lam", low=0, closed="neither")
+    return float(gamma @ y0 - gamma @ (K0 @ gamma + lam * gamma) / (4.0 * lam))
+
+
+def _spectrum(K0):
+    """Return the positive eigenvalues of a centred Gram matrix and their vectors, orthogonal to the constant."""
+    n = K0.shape[0]
+    diagonal = K0.diagonal()
+    scale = max(float(diagonal.max()), 1e-300)
+    if diagonal.min() < -1e-9 * scale * n:
+        raise ValueError("K must be positive semi-definite: the centred Gram matrix has a negative diagonal")
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(K0, lower=1, tol=1e-15 * n * scale)
+    if rank < n // 2:
+        L = np.zeros((n, rank))
+        L[pivots - 1] = np.tril(factor[:, :rank])
+        missing = diagonal - np.einsum("ij,ij->i", L, L)
+        if np.abs(missing).max() > 1e-9 * scale * n:
+            raise ValueError("K must be positive semi-definite: its pivoted Cholesky factorisation breaks down")
+        L -= L.mean(axis=0)
+        Q, R = linalg.qr(L, mode="economic", check_finite=False)
+        W, root, _ = linalg.svd(R, check_finite=False)
+        s, U = root**2, Q @ W
+    else:
+        # The constant vector is given an eigenvalue beyond all others and left out with it.
+        shifted = K0 + 2.0 * np.trace(K0) / n
+        s, U = linalg.eigh(shifted, overwrite_a=True, check_finite=False, driver="evd")
+        s, U = s[:-1], U[:, :-1]
+        if s[0] < -1e-9 * scale * n:
+            raise ValueError(f"K must be positive semi-definite, the centred one has the eigenvalue {s[0]:.3g}")
+    keep = s > 1e-15 * n * scale
+    return s[keep], U[:, keep]
+
+
+@njit(cache=True)
+def _dual_ascent(A, target, tol, max_iter):
+    """Maximise the dual one coordinate at a time: Gauss-Seidel on A alpha = y, A = K0 + lam I."""
+    alpha = np.zeros_like(target)
+    residual = target.copy()
+    goal = tol * np.sqrt(np.sum(target * target))
+    for sweep in range(max_iter):
+        if np.sqrt(np.sum(residual * residual)) <= goal:
+            return alpha, max(sweep, 1)
+        for i in range(target.size):
+            step = residual[i] / A[i, i]
+            alpha[i] += step
+            for j in range(target.size):
+                residual[j] -= step * A[i, j]
+    return alpha, max_iter
