@@ -26,8 +26,8 @@ class Homotopy:
         Decreasing, from the smallest penalty with b = 0.
     coefs : ndarray of shape (k, p)
         The solution at each knot.
-    events : list of (str, int)
-        What happens *at* each knot: ``("join", j)``, ``("drop", j)`` or ``("end", -1)``.
+    events : list of (tuple of int, tuple of int)
+        The variables that join and those that drop out at each knot; both empty at the end.
     """
 
     penalties: np.ndarray
@@ -59,9 +59,9 @@ class Homotopy:
 def lasso_homotopy(X, y, *, center=False, min_penalty=0.0, max_steps=None):
     """Return every knot of the lasso path from b = 0 down to `min_penalty`.
 
-    Ties are resolved one event at a time, by steps of length zero. A column that depends linearly on the active ones
-    cannot change the fit and stays out while they are active; with such columns the solution is not
-    unique and this is one of its paths.
+    Where several correlations reach the penalty at once, which of them join is decided by a small quadratic problem. A
+    column that depends linearly on the active ones cannot change the fit and stays out while they are active; with
+    such columns the solution is not unique and this is one of its paths.
 
     Parameters
     ----------
@@ -103,99 +103,114 @@ def lasso_homotopy(X, y, *, center=False, min_penalty=0.0, max_steps=None):
 
 
 class _Path:
-    """State of the homotopy: active set in order of joining, its Cholesky factor, correlations, coefficients."""
+    """State of the homotopy: moving set with its Cholesky factor, correlations, coefficients, direction."""
 
     def __init__(self, X, corr, floor):
         self.X, self.corr, self.floor = X, corr, floor
         self.p = X.shape[1]
         self.penalty = float(np.abs(corr).max())
-        self.tiny = 1e-12 * max(self.penalty, 1e-300)
+        self.tiny = 1e-11 * max(self.penalty, 1e-300)
         self.norms = np.einsum("ij,ij->j", X, X)
         self.b = np.zeros(self.p)
-        self.active = []
-        self.signs = np.zeros(self.p)
-        self.dependent = np.zeros(self.p, dtype=bool)
+        self.moving = []
         self.cross = np.zeros((self.p, 0), order="F")
         self.L = np.zeros((0, 0))
-        self.left = -1
 
     def run(self, max_steps):
         knots, coefs, events = [], [], []
-
-        def record(event):
+        for _ in range(max_steps):
             knots.append(self.penalty)
             coefs.append(self.b.copy())
-            events.append(event)
-
-        if self.penalty <= self.floor or self.penalty == 0.0:
-            record(("end", -1))
-            return Homotopy(np.array(knots), np.array(coefs), events)
-        first = int(np.argmax(np.abs(self.corr)))
-        record(("join", first))
-        self._join(first)
-        for _ in range(max_steps):
-            event, who = self._step()
-            record((event, who))
-            if event == "end":
+            if self.penalty <= self.floor + self.tiny:
+                knots[-1] = min(self.penalty, self.floor) if len(knots) > 1 else self.penalty
+                events.append(((), ()))
                 return Homotopy(np.array(knots), np.array(coefs), events)
-            if event == "join":
-                self._join(who)
-            else:
-                self._drop(who)
+            before = set(self.moving)
+            direction, speed = self._direction()
+            after = set(self.moving)
+            events.append((tuple(sorted(after - before)), tuple(sorted(before - after))))
+            self._advance(direction, speed)
         raise RuntimeError(f"the path has more than max_steps={max_steps} knots")
 
-    def _step(self):
-        """Move to the next knot and say what happens there."""
-        A = np.array(self.active, dtype=np.int64)
-        s = self.signs[A]
-        if A.size == 0:
-            direction, speed = np.empty(0), np.zeros(self.p)
-        else:
-            direction = solve_triangular(self.L, solve_triangular(self.L, s, lower=True), lower=True, trans="T")
-            speed = self.cross[:, : A.size] @ direction
-        length, event, who = self.penalty - self.floor, "end", -1
-        free = np.ones(self.p, dtype=bool)
-        free[A] = False
-        free &= ~self.dependent
+    def _direction(self):
+        """Return how coefficients and correlations move as the penalty falls.
+
+        Among the variables whose correlation equals the penalty, those at zero may only move in the direction of their
+        sign s: the direction minimises 1/2 |Xd|^2 - s'd under these constraints. Without ties at most one variable is
+        undecided; with ties this is a small non-negative least-squares problem, solved as Lawson and Hanson do.
+        """
+        s = np.sign(self.corr)
+        tight = np.abs(self.corr) >= self.penalty - self.tiny
+        for j in [j for j in self.moving if self.b[j] == 0.0]:
+            self._leave(j)
+        d = np.zeros(self.p)
+        self._solve(d, s)
+        refused = np.zeros(self.p, dtype=bool)
+        for _ in range(20 * self.p + 20):
+            speed = self._speed(d)
+            gain = np.where(tight & ~refused, 1.0 - s * speed, -np.inf)
+            gain[self.moving] = -np.inf
+            j = int(np.argmax(gain))
+            if gain[j] <= 1e-9:
+                break
+            if not self._enter(j):
+                refused[j] = True
+                continue
+            while True:
+                target = np.zeros(self.p)
+                self._solve(target, s)
+                held = [k for k in self.moving if self.b[k] == 0.0 and s[k] * target[k] <= 0.0]
+                if not held:
+                    break
+                shares = [d[k] / (d[k] - target[k]) if d[k] != target[k] else 0.0 for k in held]
+                d += min(shares) * (target - d)
+                self._leave(held[int(np.argmin(shares))])
+                d[[k for k in range(self.p) if k not in self.moving]] = 0.0
+            d = target
+        return d, self._speed(d)
+
+    def _advance(self, d, speed):
+        length, leaving = self.penalty - self.floor, []
+        rest = np.ones(self.p, dtype=bool)
+        rest[self.moving] = False
         for sign in (1.0, -1.0):
             slack = self.penalty - sign * self.corr
             rate = 1.0 - sign * speed
-            # A tie joins at once if its correlation would overtake the penalty, and never if it falls behind.
-            tie = slack <= self.tiny
-            with np.errstate(divide="ignore", invalid="ignore"):
-                when = np.where(rate > 1e-12, slack / rate, np.inf)
-            when = np.where(tie, np.where(rate < -1e-10, 0.0, np.inf), when)
-            when[~free] = np.inf
-            if self.left >= 0 and tie[self.left]:
-                when[self.left] = np.inf
-            k = int(np.argmin(when))
-            if when[k] < length:
-                length, event, who = float(when[k]), "join", k
-        if A.size:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                when = np.where(direction * s < 0, -self.b[A] / direction, np.inf)
-            k = int(np.argmin(when))
-            if when[k] <= length:
-                length, event, who = max(float(when[k]), 0.0), "drop", int(A[k])
-        self.b[A] += length * direction
+            # Ties that are left out fall behind the penalty, or keep pace with it.
+            usable = rest & (slack > self.tiny) & (rate > 1e-12)
+            if usable.any():
+                length = min(length, float(np.min(slack[usable] / rate[usable])))
+        A = np.array(self.moving, dtype=np.int64)
+        towards = A[(d[A] * self.b[A]) < 0]
+        if towards.size:
+            when = -self.b[towards] / d[towards]
+            length = min(length, float(when.min()))
+            leaving = towards[when <= length * (1.0 + 1e-12)]
+        s = np.sign(self.corr[A])
+        self.b[A] += length * d[A]
+        self.b[leaving] = 0.0
         self.corr = self.corr - length * speed
-        self.penalty = self.floor if event == "end" else self.penalty - length
-        # Active correlations equal the penalty by construction; restore that exactly.
+        self.penalty -= length
+        # Moving correlations equal the penalty by construction; restore that exactly.
         self.corr[A] = self.penalty * s
-        if event == "drop":
-            self.b[who] = 0.0
-        self.left = -1
-        return event, who
 
-    def _join(self, j):
+    def _solve(self, d, s):
+        if self.moving:
+            half = solve_triangular(self.L, s[self.moving], lower=True)
+            d[self.moving] = solve_triangular(self.L, half, lower=True, trans="T")
+
+    def _speed(self, d):
+        m = len(self.moving)
+        return self.cross[:, :m] @ d[self.moving] if m else np.zeros(self.p)
+
+    def _enter(self, j):
+        """Add a variable to the moving set; False if its column depends on those in it."""
         column = self.X.T @ self.X[:, j]
-        A = np.array(self.active, dtype=np.int64)
-        m = A.size
-        row = solve_triangular(self.L, column[A], lower=True) if m else np.empty(0)
+        m = len(self.moving)
+        row = solve_triangular(self.L, column[self.moving], lower=True) if m else np.empty(0)
         pivot = self.norms[j] - row @ row
-        if pivot <= 1e-10 * max(self.norms[j], 1e-300):
-            self.dependent[j] = True
-            return
+        if pivot <= 1e-10 * self.norms[j]:
+            return False
         L = np.zeros((m + 1, m + 1))
         L[:m, :m] = self.L
         L[m, :m] = row
@@ -206,16 +221,12 @@ class _Path:
             grown[:, :m] = self.cross[:, :m]
             self.cross = grown
         self.cross[:, m] = column
-        self.active.append(j)
-        self.signs[j] = np.sign(self.corr[j])
+        self.moving.append(j)
+        return True
 
-    def _drop(self, j):
-        k = self.active.index(j)
-        m = len(self.active)
+    def _leave(self, j):
+        k = self.moving.index(j)
+        m = len(self.moving)
         self.cross[:, k : m - 1] = self.cross[:, k + 1 : m]
-        self.active.pop(k)
-        self.signs[j] = 0.0
-        self.left = j
-        self.dependent[:] = False
-        A = np.array(self.active, dtype=np.int64)
-        self.L = np.linalg.cholesky(self.cross[A][:, : m - 1]) if A.size else np.zeros((0, 0))
+        self.moving.pop(k)
+        self.L = np.linalg.cholesky(self.cross[self.moving][:, : m - 1]) if m > 1 else np.zeros((0, 0))
