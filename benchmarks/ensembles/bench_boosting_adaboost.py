@@ -147,10 +147,10 @@ def near_lasso(ours, peer):
     knots = np.abs(peer).sum(axis=0)
     norms = np.abs(ours).sum(axis=1)
     same = np.array([np.interp(norms, knots, row) for row in peer]).T
-    start = norms <= 0.05 * knots[-1]
-    gap = float(np.abs(ours - same)[start].max())
-    assert gap < 0.05, gap
-    return f"at small norms the coefficients of both paths differ by at most {gap:.1g}"
+    early = norms <= 0.7 * knots[-1]
+    gap = float(np.abs(ours - same)[early].max())
+    assert gap < 0.004, gap
+    return f"at equal norms, up to 70 % of the last, coefficients differ by at most {gap:.1g}"
 
 
 for K in bench.sizes([10, 100, 500]):

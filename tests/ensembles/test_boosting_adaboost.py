@@ -312,6 +312,27 @@ def test_small_trees_beat_stumps_and_negate():
     assert error[2] < 0.5 * D[StumpERM().prepare(X).fit(D, y).outputs != y].sum()
 
 
+def test_small_trees_survive_extreme_weights():
+    """Weights over thirty orders of magnitude: the splits are still those of Gini, found by brute force."""
+    rng = np.random.default_rng(50)
+    X, y = rng.normal(size=(60, 3)), rng.choice([-1.0, 1.0], 60)
+    for _ in range(20):
+        D = 10.0 ** rng.uniform(-30, 0, 60)
+        D /= D.sum()
+        scores = {}
+        for j in range(3):
+            for cut in np.sort(X[:, j])[:-1]:
+                sides = X[:, j] <= cut, X[:, j] > cut
+                parts = [(D[s & (y > 0)].sum(), D[s & (y < 0)].sum()) for s in sides]
+                scores[j, cut] = sum(2 * a * b / (a + b) for a, b in parts)
+        rule = TreeERM(1).prepare(X).fit(D, y)
+        j, cut = (
+            rule.tree.feature[0],
+            X[X[:, rule.tree.feature[0]] <= rule.tree.threshold[0], rule.tree.feature[0]].max(),
+        )
+        assert scores[int(j), cut] <= min(scores.values()) + 1e-12
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3, 5])
 def test_regression_trees_equal_scikit_learn(depth):
     rng = np.random.default_rng(depth)
