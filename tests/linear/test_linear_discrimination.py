@@ -790,6 +790,27 @@ def test_ties_go_to_class_one_on_the_boundary_and_to_class_zero_among_constants(
     )
 
 
+def test_symmetric_solves_where_the_matrix_is_nearly_or_quite_singular():
+    from learnable.linear.linear_discrimination.base import solve_symmetric
+
+    # Singular but for rounding: the answer of least norm, not one blown up by a tiny pivot.
+    np.testing.assert_allclose(
+        solve_symmetric(np.array([[1.0, 1.0], [1.0, 1 + 4e-15]]), np.array([1.0, 1.0])), [0.5, 0.5], atol=1e-6
+    )
+    # Singular, and with a small eigenvalue that counts.
+    C = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.01]])
+    S = C @ C.T
+    B = S @ np.array([1.0, -2.0, 30.0])
+    np.testing.assert_allclose(S @ solve_symmetric(S, B), B, rtol=1e-9)
+
+
+def test_rows_without_weight_do_not_exist():
+    rule = SplitERM().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"], [1.0, 1.0, 0.0])
+    assert rule.classes_.tolist() == ["a", "b"] and rule.train_error_ == 0
+    with pytest.raises(ValueError, match="one class"):
+        LeastSquaresClassifier().fit([[0.0], [1.0]], [0, 1], [1.0, 0.0])
+
+
 def test_best_split_population_refines_the_grid():
     split, risk = best_split_population(stats.norm(0).cdf, stats.norm(2).cdf, 0.5, grid=[-4.0, -1.0, 2.5, 6.0])
     assert split.threshold == pytest.approx(1.0, abs=1e-6) and risk == pytest.approx(stats.norm.cdf(-1), abs=1e-12)
