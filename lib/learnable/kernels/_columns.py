@@ -9,6 +9,7 @@ rest, a path in C) share its columns.
 import numpy as np
 from numba import njit
 
+from learnable.kernels._iteration import add_rows
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["ColumnCache", "GramSource", "as_source"]
@@ -213,21 +214,12 @@ class ColumnCache:
         chosen = np.flatnonzero(beta)
         out = np.zeros(self.size)
         cached = chosen[self.slot[chosen] >= 0]
-        _add_rows(self.store, self.slot[cached], beta[cached], out)
+        add_rows(self.store, self.slot[cached], beta[cached], out)
         rest = chosen[self.slot[chosen] < 0]
         for start in range(0, rest.size, 64):
             part = rest[start : start + 64]
-            _add_rows(self.rows(part), np.arange(part.size), beta[part], out)
+            add_rows(self.rows(part), np.arange(part.size), beta[part], out)
         return out
-
-
-@njit(cache=True)
-def _add_rows(store, rows, coefficients, out):
-    for r in range(rows.size):
-        row = store[rows[r]]
-        c = coefficients[r]
-        for i in range(out.size):
-            out[i] += c * row[i]
 
 
 def as_source(K, X=None, *, cache_mb=200.0, dtype=np.float32):

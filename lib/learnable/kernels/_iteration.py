@@ -149,9 +149,13 @@ def iterate(
     v, beta, up, low, curve_up, curve_low, lo, hi, diagonal, ridge, ell, knee, beyond, group,
     store, slot, stamp, clock, tol, budget,
 ):  # fmt: skip
-    """Take up to `budget` steps in pairs. Returns (code, column needed, column to keep, steps, violation, clock)."""
+    """Take up to `budget` steps in pairs. Returns (code, i, j, steps, violation, clock, decrease).
+
+    With the code NEED, i is the column needed and j one to keep; `decrease` is that of the objective, in total.
+    """
     groups = up.shape[0]
     steps = 0
+    decrease = 0.0
     violation = np.inf
     while True:
         # The group whose pair violates the optimality conditions most, and its variable that grows.
@@ -159,7 +163,7 @@ def iterate(
             i, top = _largest(v, up[0])
             g = 0
             if i < 0:
-                return DONE, -1, -1, steps, 0.0, clock
+                return DONE, -1, -1, steps, 0.0, clock, decrease
         else:
             g = -1
             i, top, worst = -1, 0.0, 0.0
@@ -172,25 +176,25 @@ def iterate(
                         i, top, g = candidate, value, h
             violation = worst
             if g < 0 or worst <= tol:
-                return DONE, -1, -1, steps, violation, clock
+                return DONE, -1, -1, steps, violation, clock, decrease
         if slot[i] < 0:
-            return NEED, i, -1, steps, violation, clock
+            return NEED, i, -1, steps, violation, clock, decrease
         first = store[slot[i]]
         j, bottom = _partner(v, low[g], curve_low, first, top, curve_up[i])
         violation = top - bottom
         if j < 0 or violation <= tol:
-            return DONE, -1, -1, steps, max(violation, 0.0), clock
+            return DONE, -1, -1, steps, max(violation, 0.0), clock, decrease
         if slot[j] < 0:
-            return NEED, j, i, steps, violation, clock
+            return NEED, j, i, steps, violation, clock, decrease
         if steps >= budget:
-            return BUDGET, -1, -1, steps, violation, clock
+            return BUDGET, -1, -1, steps, violation, clock, decrease
         second = store[slot[j]]
         stamp[slot[i]] = clock
         stamp[slot[j]] = clock
         clock += 1
         bend = curve_up[i] + curve_low[j] - 2.0 * first[j]
         if bend < -1e-5 * (curve_up[i] + curve_low[j]):
-            return INDEFINITE, i, j, steps, violation, clock
+            return INDEFINITE, i, j, steps, violation, clock, decrease
         flat = bend <= _FLAT
         if flat:
             bend = _FLAT
@@ -203,9 +207,10 @@ def iterate(
         elif flat:
             # Without curvature and without a bound the objective falls for ever.
             if end_i == np.inf and end_j == -np.inf:
-                return UNBOUNDED, i, j, steps, violation, clock
+                return UNBOUNDED, i, j, steps, violation, clock, decrease
         new_i = end_i if step == end_i - beta[i] else beta[i] + step
         new_j = end_j if step == beta[j] - end_j else beta[j] - step
+        decrease += step * (top - (v[j] + low[g, j]) - 0.5 * bend * step)
         _descend(v, first, second, step)
         v[i] += _bend(beta[i], ridge[i], knee[i], beyond[i]) - _bend(new_i, ridge[i], knee[i], beyond[i])
         v[j] += _bend(beta[j], ridge[j], knee[j], beyond[j]) - _bend(new_j, ridge[j], knee[j], beyond[j])
@@ -272,14 +277,15 @@ def iterate_single(
 ):  # fmt: skip
     """The same without an equality constraint: one variable at a time."""
     steps = 0
+    decrease = 0.0
     while True:
         i, violation = _best_single(v, up[0], low[0], curve_up, curve_low)
         if i < 0 or violation <= tol:
-            return DONE, -1, -1, steps, violation, clock
+            return DONE, -1, -1, steps, violation, clock, decrease
         if slot[i] < 0:
-            return NEED, i, -1, steps, violation, clock
+            return NEED, i, -1, steps, violation, clock, decrease
         if steps >= budget:
-            return BUDGET, -1, -1, steps, violation, clock
+            return BUDGET, -1, -1, steps, violation, clock, decrease
         stamp[slot[i]] = clock
         clock += 1
         grow = v[i] + up[0, i] > 0.0
@@ -298,8 +304,9 @@ def iterate_single(
         if clipped:
             step = end - beta[i]
         elif flat and np.isinf(end):
-            return UNBOUNDED, i, -1, steps, violation, clock
+            return UNBOUNDED, i, -1, steps, violation, clock, decrease
         new = end if clipped else beta[i] + step
+        decrease += step * (v[i] + (up[0, i] if grow else low[0, i]) - 0.5 * bend * step)
         column = store[slot[i]]
         for k in range(v.size):
             v[k] -= step * column[k]
@@ -345,3 +352,13 @@ def penalties(beta, ridge, ell, knee, beyond):
         if t > knee[k] and beyond[k] > 0.0:
             out[k] += 0.5 * beyond[k] * (t - knee[k]) ** 2
     return out
+
+
+@njit(cache=True)
+def add_rows(store, rows, coefficients, out):
+    """out += coefficients @ store[rows], summed in double precision whatever the storage."""
+    for r in range(rows.size):
+        row = store[rows[r]]
+        c = coefficients[r]
+        for k in range(out.size):
+            out[k] += c * row[k]

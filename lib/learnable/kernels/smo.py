@@ -22,6 +22,7 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from learnable.kernels import _iteration as loops
@@ -42,6 +43,14 @@ __all__ = [
     "solve",
     "solve_epsilon",
 ]
+
+
+# The work of a pair on one variable is the unit: what a step costs besides, how much more work than its own price must
+# pairs have done before a Newton step is tried, the largest system for it, and its number of rounds.
+_STEP_COST = 500.0
+_MOST_FREE = 3000
+_NEWTON_ROUNDS = 50
+_NEWTON_PRICE = 8.0
 
 
 class NotSeparableError(ValueError):
@@ -179,18 +188,19 @@ class _Active:
 
     def iterate(self, iterate, tol, budget):
         """Run the compiled loop until it stops or needs something; supply columns as it asks."""
-        done = 0
+        done, decrease = 0, 0.0
         while True:
-            code, wanted, protect, steps, violation, self.clock = iterate(
+            code, wanted, protect, steps, violation, self.clock, gain = iterate(
                 self.v, self.beta, self.up, self.low, self.curve_up, self.curve_low, self.lo, self.hi,
                 self.diagonal, self.ridge, self.ell, self.knee, self.beyond, self.group,
                 self.store, self.slot, self.stamp, self.clock, tol, budget - done,
             )  # fmt: skip
             done += steps
+            decrease += gain
             if code != loops.NEED:
                 if self.whole and not self.source.complete:
                     self.source.clock = self.clock
-                return code, wanted, protect, done, violation
+                return code, wanted, protect, done, violation, decrease
             self._supply(wanted, protect)
 
     def _candidates(self, column, count):
@@ -243,6 +253,83 @@ class _Active:
             self.stamp[place] = self.clock
             self.clock += 1
 
+    def free(self):
+        """Variables strictly inside their piece: the objective is one quadratic function of them."""
+        inside = (self.beta > self.lo) & (self.beta < self.hi) & ((self.ell == 0.0) | (self.beta != 0.0))
+        return np.flatnonzero(inside & ((self.beyond == 0.0) | (np.abs(self.beta) != self.knee)))
+
+    def columns(self, wanted):
+        """Columns of active variables as rows, cached or computed."""
+        source = self.source
+        if source.complete:
+            rows = source.matrix[self.chosen[wanted]]
+            return rows if self.whole else rows[:, self.chosen]
+        out = np.empty((wanted.size, self.chosen.size), dtype=self.store.dtype)
+        there = self.slot[wanted] >= 0
+        out[there] = self.store[self.slot[wanted[there]]]
+        missing = np.flatnonzero(~there)
+        if missing.size and not self.whole and self.points is None:
+            self.points = source.restrict(self.chosen)
+        evaluate = source if self.whole else self.points
+        for part in np.array_split(missing, max(1, missing.size // 64)):
+            if part.size:
+                out[part] = evaluate.rows(wanted[part])
+        return out
+
+    def newton(self, equality, rounds=_NEWTON_ROUNDS):
+        """Minimise over the free variables by Newton steps, each up to the first bound. Returns (decrease, cost).
+
+        Pairs of variables crawl where many in-bound coefficients depend on each other (large C, smooth kernel); one
+        linear system takes them all to the minimum of their quadratic function. A variable that meets a bound on the
+        way stays there: one more linear constraint on the next step, which needs no new factorisation. `cost` counts
+        operations, in units of the work of a pair on one variable.
+        """
+        members = self.free()
+        if members.size < 3:
+            return 0.0, 1.0
+        rows = self.columns(members)
+        lo, hi, ridge, ell = self.lo[members], self.hi[members], self.ridge[members], self.ell[members]
+        knee, beyond = self.knee[members], self.beyond[members]
+        x, everyone = self.beta[members], np.arange(members.size)
+        sign = np.sign(x) * ell
+        # The piece that each variable is in: from bound, kink or knee to the next one.
+        bend = np.where(beyond > 0.0, knee, np.inf)
+        low = np.maximum(lo, np.where(x > bend, bend, np.where((x > 0.0) & (ell > 0.0), 0.0, np.maximum(-bend, lo))))
+        low = np.where(x < -bend, lo, low)
+        high = np.minimum(hi, np.where(x < -bend, -bend, np.where((x < 0.0) & (ell > 0.0), 0.0, np.minimum(bend, hi))))
+        high = np.where(x > bend, hi, high)
+        block = rows[:, members].astype(float)
+        block[np.diag_indices_from(block)] += ridge + np.where(np.abs(x) > bend, beyond, 0.0)
+        system = _Constrained(block, self.group[members] if equality else None)
+        total, cost = 0.0, members.size**3 / 30.0
+        for _ in range(rounds if system.ready else 0):
+            force = self.v[members] - sign
+            direction = system.solve(force)
+            cost += 0.5 * members.size * (self.v.size + 2.0 * members.size)
+            if direction is None:
+                break
+            with np.errstate(divide="ignore", invalid="ignore"):
+                limit = np.where(direction > 0.0, high - x, low - x) / direction
+            limit[direction == 0.0] = np.inf
+            length = min(1.0, float(limit.min()))
+            gain = length * float(direction @ force) - 0.5 * length**2 * float(direction @ (block @ direction))
+            if not gain > 1e-12 * total:
+                break
+            hit = limit <= length * (1.0 + 1e-12)
+            new = np.where(hit, np.where(direction > 0.0, high, low), x + length * direction)
+            loops.add_rows(rows, everyone, x - new, self.v)
+            self.v[members] += loops.slopes(x, ridge, knee, beyond) - loops.slopes(new, ridge, knee, beyond)
+            x = new
+            total += gain
+            if length == 1.0 or not system.fix(np.flatnonzero(hit)):
+                break
+        self.beta[members] = x
+        loops.prepare(
+            self.beta, self.up, self.low, self.curve_up, self.curve_low,
+            self.lo, self.hi, self.diagonal, self.ell, self.knee, self.beyond, self.group,
+        )  # fmt: skip
+        return total, cost
+
     def lasting(self):
         """Which variables could be part of a violating pair at present (the others may rest)."""
         keep = np.zeros(self.v.size, dtype=bool)
@@ -263,6 +350,55 @@ class _Active:
             self._put([position[column]], [other.store[other.slot[column]][keep]], -1)
 
 
+class _Constrained:
+    """Minimisers of 1/2 d' A d - force' d under linear constraints that grow in number: group sums, fixed variables."""
+
+    def __init__(self, block, group):
+        self.ready = False
+        self.fixed = np.zeros(block.shape[0], dtype=bool)
+        scale = float(np.trace(block)) / block.shape[0]
+        shifted = block.copy()
+        for jitter in (1e-9, 1e-7, 1e-5):
+            shifted[np.diag_indices_from(shifted)] += jitter * scale
+            try:
+                self.factor = cho_factor(shifted, lower=True, check_finite=False)
+            except np.linalg.LinAlgError:
+                continue
+            self.ready = True
+            break
+        if self.ready:
+            n = block.shape[0]
+            self.sums = np.zeros((n, 0)) if group is None else (group[:, None] == np.unique(group)).astype(float)
+            self.constraints = self.sums.copy()
+            self.responses = cho_solve(self.factor, self.constraints, check_finite=False)
+
+    def fix(self, indices):
+        """Keep the variables `indices` where they are from now on; False if too few remain free."""
+        self.fixed[indices] = True
+        units = np.zeros((self.fixed.size, indices.size))
+        units[indices, np.arange(indices.size)] = 1.0
+        self.constraints = np.hstack([self.constraints, units])
+        self.responses = np.hstack([self.responses, cho_solve(self.factor, units, check_finite=False)])
+        free_members = self.sums[~self.fixed].sum(axis=0)
+        return (~self.fixed).sum() >= 3 and np.all(free_members != 1)
+
+    def solve(self, force):
+        """The minimiser, or None if rounding errors leave none."""
+        step = cho_solve(self.factor, force, check_finite=False)
+        if self.constraints.shape[1]:
+            try:
+                price = np.linalg.solve(self.constraints.T @ self.responses, self.constraints.T @ step)
+            except np.linalg.LinAlgError:
+                return None
+            step = step - self.responses @ price
+        # Remove what rounding left: fixed variables do not move, and sums stay exactly.
+        step[self.fixed] = 0.0
+        moving = self.sums * ~self.fixed[:, None]
+        count = np.maximum(moving.sum(axis=0), 1.0)
+        step -= moving @ ((moving.T @ step) / count)
+        return step if np.all(np.isfinite(step)) else None
+
+
 def solve(
     K,
     q,
@@ -281,6 +417,7 @@ def solve(
     tol=1e-3,
     max_iter=None,
     shrinking=True,
+    newton=True,
     cache_mb=200.0,
 ):
     r"""Minimise a kernel quadratic program by sequential minimal optimisation.
@@ -311,6 +448,8 @@ def solve(
         Steps at most (default ``max(10**7, 100 n)``); reaching it warns.
     shrinking : bool, default=True
         Let variables rest that cannot be part of a violating pair at present. They are checked at the end.
+    newton : bool, default=True
+        Mix Newton steps over all in-bound coefficients into a long run of pairs.
     cache_mb : float, default=200
         Memory for columns, if the solver makes its own source.
 
@@ -369,10 +508,12 @@ def solve(
     synced, v = beta.copy(), slack_of(values)
     active = _Active(problem, source, everyone, v, beta, memory)
     period = min(max(n, 100), 1000) if shrinking else max_iter
-    done = 0
+    done, work, gained, patience = 0, 0.0, 0.0, 1.0
     while True:
-        code, i, j, steps, violation = active.iterate(iterate, tol, min(period, max_iter - done))
+        code, i, j, steps, violation, decrease = active.iterate(iterate, tol, min(period, max_iter - done))
         done += steps
+        work += steps * (_STEP_COST + active.v.size)
+        gained += decrease
         if code == loops.UNBOUNDED:
             pair = sorted(int(active.chosen[k]) for k in (i, j) if k >= 0)
             raise ValueError(
@@ -382,6 +523,14 @@ def solve(
         if code == loops.INDEFINITE:
             pair = sorted(int(active.chosen[k]) for k in (i, j) if k >= 0)
             raise ValueError(f"K is not positive semi-definite: its block for the points {pair} is not")
+        if newton and code == loops.BUDGET and done > 2 * active.v.size:
+            # Newton steps on the free variables, whenever pairs have spent about as much work as they would cost.
+            free = active.free().size
+            price = free**3 / 30.0 + 5.0 * free * (active.v.size + 2.0 * free)
+            if 3 <= free <= _MOST_FREE and work > patience * _NEWTON_PRICE * price:
+                decrease, cost = active.newton(equality)
+                patience = max(1.0, patience / 2.0) if decrease * work >= gained * cost else 2.0 * patience
+                work = gained = 0.0
         beta[active.chosen] = active.beta
         if code == loops.BUDGET and done < max_iter:
             keep = active.lasting() if shrinking else None
@@ -418,8 +567,7 @@ def solve(
 def _finish(problem, beta, values, violation, steps, converged, equality, active):
     """Offsets, sets, primal and dual values at the coefficients reached."""
     curve = float(beta @ values)
-    scale = float(np.abs(beta) @ np.abs(values))
-    if curve < -1e-6 * max(scale, 1e-300):
+    if curve < -1e-6 * float(beta @ beta) * float(active.source.diagonal.max()) - 1e-300:
         raise ValueError(f"K is not positive semi-definite: beta' K beta = {curve:g} at the coefficients reached")
     z = -(problem.q + values)
     inside = (beta > problem.lo) & (beta < problem.hi) & ((problem.ell == 0.0) | (beta != 0.0))
