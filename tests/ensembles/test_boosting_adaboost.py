@@ -503,6 +503,19 @@ def test_perfect_useless_and_early_stopped_rules():
     assert len(AdaBoost(nu=0.5).fit(Z, z).alphas_) == 10
 
 
+def test_votes_of_stumps_are_step_functions():
+    X, y = noisy_sample(26)
+    model = AdaBoost(n_rounds=150).fit(np.round(X, 1), y)
+    Z = np.concatenate([np.round(X, 1), [[rule.threshold] * 4 for rule in model.rules_]])
+    slow = sum(alpha * rule.predict(Z) for alpha, rule in zip(model.alphas_, model.rules_, strict=True))
+    assert model.decision_function(Z) == pytest.approx(slow, abs=1e-12)
+    assert model.staged_decision_function(Z)[-1] == pytest.approx(slow, abs=1e-12)
+    assert model.train_scores_ == pytest.approx(slow[: len(y)], abs=1e-12)
+    constant = AdaBoost(n_rounds=30).fit(X[:, :1], np.where(np.arange(200) % 5, 1, -1))
+    assert any(rule.feature < 0 for rule in constant.rules_)
+    assert constant.decision_function(X[:, :1]) == pytest.approx(constant.train_scores_, abs=1e-12)
+
+
 def test_weights_of_examples_are_copies():
     X, y = noisy_sample(12, n=60)
     times = np.random.default_rng(12).integers(1, 4, 60)

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.ensembles.weak_learners import ColumnRules, StumpERM, TreeERM
+from learnable.ensembles.weak_learners import ColumnRules, Stump, StumpERM, TreeERM
 from learnable.validation import check_weights
 
-__all__ = ["BinaryBoost", "bare", "weak_learner"]
+__all__ = ["BinaryBoost", "bare", "vote", "weak_learner"]
 
 
 def weak_learner(base):
@@ -36,6 +36,36 @@ def weak_learner(base):
 def bare(rule):
     """The rule without its values on the sample: what a fitted vote of many rules keeps."""
     return replace(rule, outputs=None)
+
+
+def vote(rules, alphas, X):
+    """Σ α_t h_t(x) for each row of X.
+
+    A vote of stumps is a sum of one step function for each feature: its thresholds are sorted, and each row finds its
+    place among them. O(n log T) a feature instead of O(n T).
+
+    Examples
+    --------
+    >>> vote([Stump(0, 0.5, 1), Stump(0, 1.5, -1)], [1.0, 0.25], [[0.0], [1.0], [2.0]])
+    array([-0.75,  1.25,  0.75])
+    """
+    X = np.asarray(X, dtype=float)
+    f = np.zeros(len(X))
+    if not all(isinstance(rule, Stump) for rule in rules):
+        for alpha, rule in zip(alphas, rules, strict=True):
+            f += alpha * rule.predict(X)
+        return f
+    feature = np.array([rule.feature for rule in rules], dtype=np.int64)
+    threshold = np.array([rule.threshold for rule in rules], dtype=float)
+    height = np.asarray(alphas, dtype=float) * [rule.sign for rule in rules]
+    f += height[feature < 0].sum()
+    for j in np.unique(feature[feature >= 0]):
+        mine = np.flatnonzero(feature == j)
+        mine = mine[np.argsort(threshold[mine], kind="stable")]
+        below = np.concatenate([[0.0], np.cumsum(height[mine])])
+        # A row above k thresholds gets + from those and − from the rest.
+        f += 2.0 * below[np.searchsorted(threshold[mine], X[:, j], side="left")] - below[-1]
+    return f
 
 
 class BinaryBoost(ClassifierMixin, BaseEstimator):
@@ -75,10 +105,7 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """f(x) = Σ α_t h_t(x)."""
         X = self._checked(X)
-        f = np.zeros(len(X))
-        for alpha, rule in zip(self.alphas_, self.rules_, strict=True):
-            f += alpha * rule.predict(X)
-        return f
+        return vote(self.rules_, self.alphas_, X)
 
     def staged_decision_function(self, X):
         """f after each round, as an array (rounds, n)."""
@@ -111,9 +138,7 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
         """ρ_i = y_i f(x_i) / Σ|α_t| in [−1, 1], after `rounds` rounds (default all)."""
         X = self._checked(X)
         rounds = len(self.rules_) if rounds is None else rounds
-        f = np.zeros(len(X))
-        for alpha, rule in zip(self.alphas_[:rounds], self.rules_[:rounds], strict=True):
-            f += alpha * rule.predict(X)
+        f = vote(self.rules_[:rounds], self.alphas_[:rounds], X)
         return self._signs(y) * f / np.abs(self.alphas_[:rounds]).sum()
 
     def __sklearn_tags__(self):
