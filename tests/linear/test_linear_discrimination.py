@@ -683,6 +683,7 @@ def test_logistic_solves_the_score_equations(k):
     score = (np.eye(k)[y] - rule.predict_proba(X)).T @ design / 600
     assert np.linalg.norm(score) <= 1e-8 * math.sqrt(2)
     assert rule.separation_ == "overlap" and rule.gradient_norm_ <= 1e-8
+    assert rule.n_iter_ <= 8  # Newton squares the error at each step; a wrong Hessian takes dozens
     peer = LogisticRegression(C=np.inf, solver="lbfgs", tol=1e-10, max_iter=5000).fit(design[:, :4], y)
     np.testing.assert_allclose(rule.predict_proba(X), peer.predict_proba(design[:, :4]), atol=1e-5)
     ridge = LogisticDiscriminant(ridge=3.0).fit(X, y)
@@ -953,6 +954,33 @@ def test_halfplane_resolves_fine_detail_and_leaves_room():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [0.1, 0.5], [3.0, 0.0], [3.0, 1.0], [2.9, 0.5]])
     w, w0, error = best_halfplane(X, [0, 0, 0, 1, 1, 1])
     assert error == 0 and Hyperplane(w, w0).distance(X).min() > 0.2
+
+
+def test_halfplane_takes_the_widest_gap_whatever_the_axes():
+    rng = np.random.default_rng(34)
+    room = []
+    for _ in range(12):
+        X = rng.normal(size=(15, 2))
+        y = (X[:, 0] + 1.5 * rng.normal(size=15) > 0).astype(int)
+        w, w0, error = best_halfplane(X, y)
+        if error == 0 or not w.any():
+            continue
+        room.append(Hyperplane(w, w0).distance(X).min())
+        for angle in (0.4, 1.1, 2.0, 2.9):
+            turned = X @ [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
+            w, w0, again = best_halfplane(turned, y)
+            assert again == error and Hyperplane(w, w0).distance(turned).min() == pytest.approx(room[-1], rel=1e-6)
+    assert len(room) >= 8 and np.median(room) > 0.04
+
+
+def test_moment_rule_does_not_mistake_rounding_for_spread():
+    rng = np.random.default_rng(3)
+    for n in (12, 20, 30):
+        y = np.arange(2 * n) % 2
+        # The mean of equal values 0.1 is off by rounding, that of 0.5 is not.
+        X = np.column_stack([1e3 * rng.normal(size=2 * n), np.where(y == 1, 0.5, 0.1)])
+        rule = MomentBoundClassifier().fit(X, y)
+        assert -rule.intercept_[0] / rule.coef_[0, 1] == pytest.approx(0.3)
 
 
 def test_fingering_draws_uniform_subsets():
