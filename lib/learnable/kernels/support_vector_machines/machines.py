@@ -1,0 +1,403 @@
+"""The machines as estimators: hard, soft and mixed margins, and the nu-form (Lember 2012, Sec. 4.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.kernels import smo
+from learnable.kernels.functions import Linear, Precomputed, as_kernel
+from learnable.validation import check_scalar, check_weights
+
+__all__ = ["HardMarginSVM", "NuSVM", "SoftMarginSVM", "SquaredNuSVM"]
+
+# Up to this size the whole kernel matrix is kept when the tolerance asks for double precision.
+_DENSE = 4000
+
+
+class _KernelMachine(ClassifierMixin, BaseEstimator):
+    """Labels, kernel and prediction; subclasses solve for the signed coefficients."""
+
+    def _prepare(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if self.classes_.size > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{self.classes_.size} classes"
+            )
+        if self.classes_.size < 2:
+            raise ValueError("y must contain two classes, got one class")
+        self.kernel_ = as_kernel(self.kernel)
+        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _source(self, X):
+        if isinstance(self.kernel_, Precomputed):
+            return smo.GramSource(self.kernel_(X))
+        if self.tol < 1e-5 and X.shape[0] <= _DENSE:
+            return smo.GramSource(self.kernel_(X))
+        dtype = np.float32 if self.tol >= 1e-5 else np.float64
+        return smo.ColumnCache(self.kernel_, X, cache_mb=self.cache_mb, dtype=dtype)
+
+    def _store(self, X, y, s):
+        self.solution_ = s
+        self.alpha_ = s.alpha
+        self.support_ = s.support
+        self.dual_coef_ = s.beta[s.support]
+        self.intercept_ = float(s.offset)
+        self.intercept_interval_ = s.offset_interval
+        self.primal_, self.dual_, self.gap_ = s.primal, s.dual, s.gap
+        self.n_iter_ = s.n_iter
+        self._signs = y
+        if isinstance(self.kernel_, Precomputed):
+            self._points = None
+        else:
+            self.support_vectors_ = X[s.support]
+            self._points = self.support_vectors_
+        if isinstance(self.kernel_, Linear) and self.kernel_.A is None:
+            self.coef_ = (self.dual_coef_ @ self.support_vectors_)[None, :]
+        norm = float(max(s.beta @ s.values, 0.0)) ** 0.5
+        self.margin_ = 1.0 / norm if norm > 0.0 else np.inf
+        return self
+
+    def decision_function(self, X):
+        """f(x) = sum of coefficient times kernel, plus the intercept; the second class where it is not negative."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        if self._points is None:
+            return X[:, self.support_] @ self.dual_coef_ + self.intercept_
+        if hasattr(self, "coef_"):
+            return X @ self.coef_[0] + self.intercept_
+        return self.kernel_(X, self._points) @ self.dual_coef_ + self.intercept_
+
+    def predict(self, X):
+        """The class on whose side each row lies (zero counts as positive)."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores >= 0.0).astype(int)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+class HardMarginSVM(_KernelMachine):
+    r"""The separating hyperplane farthest from the data (Lember 2012, (4.2.4) and (4.2.7)).
+
+    Maximises :math:`\sum\alpha_i - \tfrac12\sum\alpha_i\alpha_jy_iy_jK_{ij}` over :math:`\alpha\ge0` with
+    :math:`\sum\alpha_iy_i = 0`, through the nearest points of the two convex hulls.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="linear"
+    tol : float, default=1e-6
+        Relative accuracy of the squared margin.
+    max_iter : int, optional
+    cache_mb : float, default=200
+
+    Attributes
+    ----------
+    alpha_ : ndarray (n,)
+        Multipliers; `dual_coef_`, `support_`, `support_vectors_` as in scikit-learn.
+    intercept_, margin_ : float
+        The margin is 1/|w|, the distance of the nearest points from the boundary.
+    solution_ : learnable.kernels.smo.Solution
+    coef_ : ndarray (1, d)
+        With the linear kernel only.
+
+    Raises
+    ------
+    learnable.kernels.smo.NotSeparableError
+        If no hyperplane separates the classes: there is then no hard margin.
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
+    >>> svm = HardMarginSVM().fit(X, [-1, 1, 1, 1])
+    >>> round(svm.margin_, 6), svm.coef_.round(6).tolist(), round(svm.intercept_, 6)
+    (0.5, [[0.0, -2.0]], 1.0)
+    """
+
+    def __init__(self, kernel="linear", *, tol=1e-6, max_iter=None, cache_mb=200.0):
+        self.kernel = kernel
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_mb = cache_mb
+
+    def fit(self, X, y):
+        """Fit; cost as for :func:`learnable.kernels.smo.nearest_points`."""
+        X, signs = self._prepare(X, y)
+        tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
+        s = smo.classification(self._source(X), signs, np.inf, tol=tol, max_iter=self.max_iter, cache_mb=self.cache_mb)
+        return self._store(X, signs, s)
+
+
+class SoftMarginSVM(_KernelMachine):
+    r"""Margin against margin errors: 1-norm, 2-norm and mixed soft margins (Lember 2012, Sec. 4.2.2).
+
+    Minimises :math:`\tfrac12\|w\|^2 + P(\xi)` with :math:`\xi_i = (1 - y_if(x_i))_+` and
+
+    - ``norm=1``: :math:`P = \sum C_i\xi_i`, multipliers in the box :math:`0\le\alpha_i\le C_i`;
+    - ``norm=2``: :math:`P = \tfrac12\sum C_i\xi_i^2`, the hard-margin dual with :math:`1/C_i` added to the diagonal;
+    - ``norm="mixed"``: :math:`P = \sum C_i\xi_i + \tfrac12C_2\sum\xi_i^2`.
+
+    Parameters
+    ----------
+    C : float, default=1
+        Price of a margin error. `sample_weight` and `class_weight` multiply it point by point.
+    norm : {1, 2, "mixed"}, default=1
+    kernel : str, Kernel or callable, default="linear"
+    C2 : float, optional
+        Price of the squares, for ``norm="mixed"``.
+    class_weight : dict, "balanced" or None
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions.
+    max_iter : int, optional
+    cache_mb : float, default=200
+
+    Attributes
+    ----------
+    alpha_, dual_coef_, support_, support_vectors_, coef_, margin_, solution_
+        As for :class:`HardMarginSVM`.
+    intercept_ : float
+        Mean over the in-bound support vectors; the middle of `intercept_interval_` if there are none.
+    intercept_interval_ : tuple
+        All optimal intercepts for these multipliers.
+    slack_ : ndarray (n,)
+        Margin errors.
+    C_ : ndarray (n,)
+        The prices used.
+    primal_, dual_, gap_ : float
+
+    Examples
+    --------
+    Two points and a small price: both multipliers reach the box, and the intercept is free in an interval.
+
+    >>> svm = SoftMarginSVM(C=0.2, tol=1e-9).fit([[-1.0], [1.0]], [-1, 1])
+    >>> svm.alpha_.tolist(), [round(b, 6) for b in svm.intercept_interval_]
+    ([0.2, 0.2], [-0.6, 0.6])
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        norm=1,
+        kernel="linear",
+        *,
+        C2=None,
+        class_weight=None,
+        tol=1e-3,
+        max_iter=None,
+        cache_mb=200.0,
+    ):
+        self.C = C
+        self.norm = norm
+        self.kernel = kernel
+        self.C2 = C2
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_mb = cache_mb
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit by SMO; see :func:`learnable.kernels.smo.classification`."""
+        X, signs = self._prepare(X, y)
+        C = check_scalar(self.C, "C", low=0.0, closed="neither")
+        tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
+        weights = check_weights(sample_weight, signs.size)
+        weights = np.ones(signs.size) if weights is None else np.array(weights, dtype=float)
+        if self.class_weight is not None:
+            labels = self.classes_[(signs > 0).astype(int)]
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
+            if np.any(factors <= 0.0):
+                raise ValueError("class_weight must be positive for both classes")
+            weights = weights * factors[(signs > 0).astype(int)]
+        used = weights > 0.0
+        if np.unique(signs[used]).size < 2:
+            raise ValueError("the points of positive weight all belong to one class")
+        part = X[used]
+        if isinstance(self.kernel_, Precomputed):
+            part = part[:, used]
+        s = smo.classification(
+            self._source(part),
+            signs[used],
+            C * weights[used],
+            norm=self.norm,
+            C2=self.C2,
+            tol=tol,
+            max_iter=self.max_iter,
+            cache_mb=self.cache_mb,
+        )
+        if not used.all():
+            s = _spread(s, used, self.kernel_, X)
+        self.C_ = C * weights
+        self.slack_ = np.maximum(1.0 - signs * (s.values + s.offset), 0.0)
+        return self._store(X, signs, s)
+
+
+def _spread(s, used, kernel, X):
+    """Enlarge a solution by points of weight zero: coefficient zero, value computed."""
+    places = np.flatnonzero(used)
+    beta, values = np.zeros(used.size), np.empty(used.size)
+    beta[places], values[places] = s.beta, s.values
+    others = np.flatnonzero(~used)
+    support = places[s.support]
+    if isinstance(kernel, Precomputed):
+        values[others] = X[np.ix_(others, support)] @ s.beta[s.support]
+    else:
+        values[others] = kernel(X[others], X[support]) @ s.beta[s.support]
+    gradient = np.empty(used.size)
+    gradient[places], gradient[others] = s.gradient, values[others]
+    s.beta, s.values, s.gradient = beta, values, gradient
+    s.bound, s.inbound, s.zero = places[s.bound], places[s.inbound], np.flatnonzero(beta == 0.0)
+    return s
+
+
+class NuSVM(_KernelMachine):
+    r"""The margin maximised directly (Lember 2012, (4.2.14), (4.2.26)).
+
+    Minimises :math:`-\gamma + D\sum(\gamma - y_i(u'x_i+b))_+` over :math:`\|u\|=1`, with :math:`D = 1/(\nu n)`, through
+    the dual: :math:`\tfrac12\sum\beta_i\beta_jy_iy_jK_{ij}` minimal over :math:`0\le\beta_i\le D`,
+    :math:`\sum\beta_i = 1`, :math:`\sum\beta_iy_i = 0`. Its optimal value is :math:`-\|\sum\beta_iy_ix_i\|`.
+
+    Parameters
+    ----------
+    nu : float in (0, 1], default=0.5
+        At least the fraction of margin errors, at most the fraction of support vectors; at most twice the share of
+        the smaller class.
+    kernel, max_iter, cache_mb
+        As for :class:`SoftMarginSVM`.
+    tol : float, default=1e-3
+        Relative to the largest diagonal entry of the kernel matrix.
+
+    Attributes
+    ----------
+    beta_ : ndarray (n,)
+        Dual variables, summing to one.
+    margin_ : float
+        The optimal :math:`\gamma` (zero if the reduced hulls meet: then there is no direction, and `value_` is 0).
+    value_ : float
+        Optimal value of the problem.
+    dual_coef_, intercept_
+        Of the normalised function :math:`u'x + b`.
+    D_ : float
+
+    Examples
+    --------
+    >>> svm = NuSVM(nu=0.4, tol=1e-9).fit([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1])
+    >>> round(svm.margin_, 6), svm.beta_.round(6).tolist(), round(svm.value_, 6)
+    (1.0, [0.0, 0.5, 0.5, 0.0], -1.0)
+    """
+
+    def __init__(self, nu=0.5, kernel="linear", *, tol=1e-3, max_iter=None, cache_mb=200.0):
+        self.nu = nu
+        self.kernel = kernel
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_mb = cache_mb
+
+    def fit(self, X, y):
+        """Fit by SMO within each class; see :func:`learnable.kernels.smo.nu_classification`."""
+        X, signs = self._prepare(X, y)
+        nu = check_scalar(self.nu, "nu", low=0.0, high=1.0, closed="right")
+        tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
+        source = self._source(X)
+        s = smo.nu_classification(source, signs, nu, tol=tol, max_iter=self.max_iter, cache_mb=self.cache_mb)
+        self.D_ = 1.0 / (nu * signs.size)
+        self.beta_ = s.alpha
+        norm = float(max(s.beta @ s.values, 0.0)) ** 0.5
+        self._store(X, signs, s)
+        self.value_ = -norm
+        if norm <= 1e-7 * float(source.diagonal.max()) ** 0.5:
+            self.margin_ = 0.0
+            return self
+        self.margin_ = s.rho / norm
+        self.dual_coef_ = self.dual_coef_ / norm
+        self.intercept_ /= norm
+        self.intercept_interval_ = tuple(b / norm for b in s.offset_interval)
+        if hasattr(self, "coef_"):
+            self.coef_ = self.coef_ / norm
+        return self
+
+
+class SquaredNuSVM(_KernelMachine):
+    r"""The squared twin of :class:`NuSVM` (Lember 2012, (4.2.22)).
+
+    Minimises :math:`-\gamma + D\sum(\gamma - y_i(u'x_i+b))_+^2` over :math:`\|u\|=1`. Its solutions are those of the
+    2-norm machine: if that one, with price C, has margin :math:`\gamma=1/\|w\|` and slacks :math:`\xi`, then
+    :math:`D = 1/(2\gamma\sum\xi_i)` makes the derivative of the objective in :math:`\gamma` vanish. `fit` finds C.
+
+    Parameters
+    ----------
+    D : float, default=1
+    kernel, tol, max_iter, cache_mb
+        As for :class:`SoftMarginSVM`.
+
+    Attributes
+    ----------
+    C_ : float
+        The price of the 2-norm machine with the same hyperplane.
+    margin_, dual_coef_, intercept_
+        Of the normalised function.
+
+    Examples
+    --------
+    >>> X, y = [[-1.0], [0.2], [-0.2], [1.0]], [0, 0, 1, 1]
+    >>> svm = SquaredNuSVM(D=2.0).fit(X, y)
+    >>> wide = SquaredNuSVM(D=0.5).fit(X, y)
+    >>> bool(wide.margin_ > svm.margin_)
+    True
+    """
+
+    def __init__(self, D=1.0, kernel="linear", *, tol=1e-8, max_iter=None, cache_mb=200.0):
+        self.D = D
+        self.kernel = kernel
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_mb = cache_mb
+
+    def fit(self, X, y):
+        """Fit: a monotone search for C, each step a warm-started 2-norm machine."""
+        from scipy.optimize import brentq
+
+        X, signs = self._prepare(X, y)
+        D = check_scalar(self.D, "D", low=0.0, closed="neither")
+        tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
+        source = self._source(X)
+        options = {"norm": 2, "tol": tol, "max_iter": self.max_iter, "cache_mb": self.cache_mb}
+        found = {}
+
+        def log_D(log_C):
+            s = smo.classification(source, signs, float(np.exp(log_C)), **options)
+            found[log_C] = s
+            # slacks are alpha / C; the geometric ones are gamma times as large
+            norm = max(float(s.beta @ s.values), 1e-300) ** 0.5
+            slack = s.alpha.sum() / np.exp(log_C)
+            return np.log(norm / (2.0 * slack)) - np.log(D)
+
+        low = high = -np.log(max(float(source.diagonal.mean()), 1e-12))
+        while log_D(low) > 0.0:
+            low -= 2.0
+            if low < -60.0:
+                raise ValueError(f"D = {D:g} is too small for these data: the optimal margin is infinite")
+        while log_D(high) < 0.0:
+            high += 2.0
+            if high > 60.0:
+                raise ValueError(f"D = {D:g} is too large for these data: the optimal margin is zero")
+        root = brentq(log_D, low, high, xtol=1e-12) if high > low else low
+        log_D(root)
+        s = found[root]
+        self.C_ = float(np.exp(root))
+        self._store(X, signs, s)
+        scale = self.margin_
+        self.dual_coef_ = self.dual_coef_ * scale
+        self.intercept_ *= scale
+        self.intercept_interval_ = tuple(b * scale for b in s.offset_interval)
+        if hasattr(self, "coef_"):
+            self.coef_ = self.coef_ * scale
+        return self
