@@ -72,10 +72,11 @@ class _EpsilonRegressor(KernelRegressor):
         epsilon = check_scalar(self.epsilon, "epsilon", low=0)
         tol = check_scalar(self.tol, "tol", low=0, closed="neither")
         X, y = self._start(X, y)
-        K = self.kernel_(X)
+        # The solver fetches the columns it needs by itself where the kernel has compiled ones.
+        K, points = (self.kernel_(X), None) if self.kernel_.column_spec() is None else (self.kernel_, X)
         upper, diagonal = (0.5 / lam, 0.0) if self._power == 1 else (np.inf, lam)
         scale = max(float(np.ptp(y)), 1e-300)
-        s = smo.solve_epsilon(K, y, epsilon, upper, diagonal, tol=tol * scale, max_iter=self.max_iter)
+        s = smo.solve_epsilon(K, y, epsilon, upper, diagonal, X=points, tol=tol * scale, max_iter=self.max_iter)
         alpha = np.asarray(s.gamma)
         self.dual_coef_ = alpha
         self.gamma_ = 2.0 * lam * alpha
@@ -83,8 +84,12 @@ class _EpsilonRegressor(KernelRegressor):
         self.intercept_ = float(s.offset)
         self.intercept_interval_ = tuple(float(end) for end in s.offset_interval)
         self.n_iter_ = max(int(s.n_iter), 1)
-        self.objective_ = epsilon_objective(K, y, alpha, self.intercept_, lam, epsilon, self._power)
-        self.dual_gap_ = self.objective_ - epsilon_dual(K, y, self.gamma_, lam, epsilon, self._power)
+        # Both objectives from the fitted values K alpha, which the solver has.
+        square = float(alpha @ s.values)
+        self.objective_ = epsilon_loss(y - s.values - self.intercept_, epsilon, self._power) + lam * square
+        curvature = lam * square + (lam**2 * float(alpha @ alpha) if self._power == 2 else 0.0)
+        dual = float(self.gamma_ @ y) - curvature - epsilon * float(np.abs(self.gamma_).sum())
+        self.dual_gap_ = self.objective_ - dual
         return self
 
 
