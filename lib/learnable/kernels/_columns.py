@@ -6,6 +6,8 @@ recently used go first. A cache outlives a call of the solver: problems over the
 rest, a path in C) share its columns.
 """
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -18,6 +20,8 @@ _LOG2E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 _MAGIC = 6755399441055744.0
+# What a request for columns costs besides the arithmetic, in nanoseconds.
+_CALL = 30_000.0
 
 
 @njit(cache=True)
@@ -110,10 +114,11 @@ class _Evaluator:
         self.rate = spec[1][0] if spec is not None and spec[0] == 2 else None
         self.squares = np.einsum("ij,ij->i", X, X) if self.rate is not None else None
 
-    def rows(self, chosen):
+    def rows(self, chosen, out=None):
         """The columns `chosen` as rows of an array."""
         chosen = np.asarray(chosen)
-        out = np.empty((chosen.size, self.X.shape[0]), dtype=self.dtype)
+        if out is None:
+            out = np.empty((chosen.size, self.X.shape[0]), dtype=self.dtype)
         if self.linear or self.rate is not None:
             products = self.X[chosen] @ self.X.T
             if self.linear:
@@ -122,7 +127,7 @@ class _Evaluator:
                 _gaussian_rows(products, self.squares, chosen, self.rate, out)
         else:
             out[...] = np.asarray(self.kernel(self.X, self.X[chosen])).T
-        if not np.all(np.isfinite(out)):
+        if not math.isfinite(float(out.sum(dtype=float))):
             raise ValueError("the kernel returned a value that is not finite (or too large for its storage)")
         return out
 
@@ -168,8 +173,12 @@ class ColumnCache:
         self.evaluated = 0
         self._filled = 0
         self._evaluator = _Evaluator(self.kernel, self.X, np.dtype(dtype))
-        # A product with a block of columns reads X once; with many features that is worth guessing the next ones.
-        self.batch = 16 if self.X.shape[1] >= 256 else 1
+        # Columns come in blocks, the further ones being guesses: with many features because a block reads X once,
+        # with few points because a call costs more than a column.
+        column = self.size * (0.25 * self.X.shape[1] + 1.5)
+        self.batch = 16 if self.X.shape[1] >= 256 else int(np.clip(_CALL / column, 1, 32))
+        if self.size * column < 400 * _CALL and slots == self.size:
+            self.fetch(np.arange(self.size), whole=True)
 
     def rows(self, chosen):
         """The columns `chosen`, as rows of an array; nothing is stored."""
@@ -180,34 +189,37 @@ class ColumnCache:
         """An evaluator of columns for the points `chosen` alone."""
         return _Evaluator(self.kernel, np.ascontiguousarray(self.X[chosen]), self.store.dtype)
 
-    def fetch(self, wanted, protect=-1):
-        """Bring the columns `wanted` (not cached yet, most urgent first) into the store; return the slot of the first.
+    def fetch(self, wanted, protect=-1, whole=False):
+        """Bring the columns `wanted` (not cached yet, most urgent first) into the store.
 
-        `protect` is a column that must stay.
+        `protect` is a column that must stay; unless the whole matrix is wanted, a block replaces at most a quarter of
+        the cache.
         """
-        wanted = np.asarray(wanted)[: max(1, self.store.shape[0] // 4)]
+        if not whole:
+            wanted = wanted[: max(1, self.store.shape[0] // 4)]
         free = min(wanted.size, self.store.shape[0] - self._filled)
-        slots = list(range(self._filled, self._filled + free))
-        self._filled += free
-        if free < wanted.size:
-            if protect >= 0 and self.slot[protect] >= 0:
-                self.stamp[self.slot[protect]] = np.iinfo(np.int64).max
-            missing = wanted.size - free
-            oldest = np.argpartition(self.stamp, missing - 1)[:missing] if missing < self.stamp.size else [0]
-            slots += [int(s) for s in oldest if s not in slots][:missing]
-            if protect >= 0 and self.slot[protect] >= 0:
-                self.stamp[self.slot[protect]] = self.clock
-        wanted = wanted[: len(slots)]
-        block = self.rows(wanted)
-        for row, (column, slot) in enumerate(zip(wanted, slots, strict=True)):
-            if self.owner[slot] >= 0:
-                self.slot[self.owner[slot]] = -1
-            self.store[slot] = block[row]
-            self.owner[slot] = column
-            self.slot[column] = slot
-            self.stamp[slot] = self.clock
+        if free:
+            first, wanted = self._filled, wanted[:free]
+            self._filled += free
+            self.evaluated += free
+            self._evaluator.rows(wanted, self.store[first : first + free])
+            self.owner[first : first + free] = wanted
+            self.slot[wanted] = np.arange(first, first + free)
+            self.stamp[first : first + free] = self.clock
+            self.clock += 1
+            return
+        if protect >= 0:
+            self.stamp[self.slot[protect]] = np.iinfo(np.int64).max
+        wanted = wanted[: min(wanted.size, self.store.shape[0] - 1)]
+        oldest = np.argpartition(self.stamp, wanted.size - 1)[: wanted.size]
+        if protect >= 0:
+            self.stamp[self.slot[protect]] = self.clock
+        self.slot[self.owner[oldest]] = -1
+        self.store[oldest] = self.rows(wanted)
+        self.owner[oldest] = wanted
+        self.slot[wanted] = oldest
+        self.stamp[oldest] = self.clock
         self.clock += 1
-        return int(slots[0])
 
     def dot(self, beta):
         """K beta in double precision, from cached columns where they exist."""

@@ -362,3 +362,33 @@ def add_rows(store, rows, coefficients, out):
         c = coefficients[r]
         for k in range(out.size):
             out[k] += c * row[k]
+
+
+@njit(cache=True)
+def urgent(v, up, low, slot, column, count):
+    """`column`, then up to `count` - 1 variables without a stored column, those that violate the conditions most."""
+    groups = up.shape[0]
+    top, bottom = -np.inf, np.inf
+    for g in range(groups):
+        for k in range(v.size):
+            top = fmax(top, v[k] + up[g, k])
+            bottom = fmin(bottom, v[k] + low[g, k])
+    best = np.full(count, -1)
+    score = np.zeros(count)
+    found = 1
+    best[0] = column
+    for k in range(v.size):
+        if slot[k] >= 0 or k == column:
+            continue
+        worst = 0.0
+        for g in range(groups):
+            worst = max(worst, max(v[k] + up[g, k] - bottom, top - v[k] - low[g, k]))
+        if worst <= (score[count - 1] if found == count else 0.0):
+            continue
+        place = min(found, count - 1)
+        found = min(found + 1, count)
+        while place > 1 and score[place - 1] < worst:
+            score[place], best[place] = score[place - 1], best[place - 1]
+            place -= 1
+        score[place], best[place] = worst, k
+    return best[:found]

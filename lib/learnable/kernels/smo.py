@@ -49,8 +49,9 @@ __all__ = [
 # pairs have done before a Newton step is tried, the largest system for it, and its number of rounds.
 _STEP_COST = 500.0
 _MOST_FREE = 3000
-_NEWTON_ROUNDS = 50
-_NEWTON_PRICE = 8.0
+_NEWTON_ROUNDS = 30
+_NEWTON_PRICE = 2.0
+_ROUND_COST = 1e5
 
 
 class NotSeparableError(ValueError):
@@ -207,14 +208,7 @@ class _Active:
         """`column`, and further variables that violate the conditions most and have no column yet."""
         if count <= 1:
             return np.array([column])
-        growing = np.max(self.v + self.up, axis=0)
-        falling = np.min(self.v + self.low, axis=0)
-        urgency = np.maximum(growing - falling.min(), growing.max() - falling)
-        urgency[self.slot >= 0] = -np.inf
-        urgency[column] = -np.inf
-        count = min(count - 1, urgency.size - 1)
-        best = np.argpartition(urgency, -count)[-count:]
-        return np.concatenate(([column], best[urgency[best] > 0.0]))
+        return loops.urgent(self.v, self.up, self.low, self.slot, column, count)
 
     def _supply(self, column, protect):
         """Make the column of active variable `column` available, without giving up that of `protect`."""
@@ -305,7 +299,7 @@ class _Active:
         for _ in range(rounds if system.ready else 0):
             force = self.v[members] - sign
             direction = system.solve(force)
-            cost += 0.5 * members.size * (self.v.size + 2.0 * members.size)
+            cost += _ROUND_COST + 0.5 * members.size * (self.v.size + 2.0 * members.size)
             if direction is None:
                 break
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -526,7 +520,7 @@ def solve(
         if newton and code == loops.BUDGET and done > 2 * active.v.size:
             # Newton steps on the free variables, whenever pairs have spent about as much work as they would cost.
             free = active.free().size
-            price = free**3 / 30.0 + 5.0 * free * (active.v.size + 2.0 * free)
+            price = free**3 / 30.0 + 10.0 * (_ROUND_COST + 0.5 * free * (active.v.size + 2.0 * free))
             if 3 <= free <= _MOST_FREE and work > patience * _NEWTON_PRICE * price:
                 decrease, cost = active.newton(equality)
                 patience = max(1.0, patience / 2.0) if decrease * work >= gained * cost else 2.0 * patience
