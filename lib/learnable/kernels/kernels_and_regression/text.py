@@ -5,6 +5,8 @@ is K(T1, T2) = Phi(T1)' R'P'PR Phi(T2) = Phi(T1)' Q Phi(T2), and Q = (PR)'PR is 
 (Lember 2012, section 4.5.5).
 """
 
+import importlib
+import inspect
 import re
 
 import numpy as np
@@ -15,7 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["TextKernel", "bag_of_words", "cooccurrence_proximity", "idf_weights", "merge_dot", "tokens"]
+__all__ = [
+    "TextKernel",
+    "bag_of_words",
+    "cooccurrence_proximity",
+    "docstring_corpus",
+    "idf_weights",
+    "merge_dot",
+    "tokens",
+]
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
@@ -164,6 +174,53 @@ def cooccurrence_proximity(counts, *, strength=0.3, neighbours=3, min_count=3):
         values += (strength * cosine.data[stretch][order]).tolist()
     related = sparse.csr_array((values, (rows, columns)), shape=cosine.shape)
     return sparse.csr_array(related + sparse.eye_array(cosine.shape[0]))
+
+
+_SHELVES = {
+    "numpy": "numpy numpy.linalg numpy.fft numpy.ma",
+    "scipy": "scipy.stats scipy.linalg scipy.optimize scipy.special scipy.sparse",
+    "sklearn": "sklearn.metrics sklearn.preprocessing sklearn.datasets sklearn.linear_model sklearn.utils",
+    "standard library": "ast calendar csv email.utils functools glob heapq inspect itertools json logging os pathlib "
+    "random shutil socket statistics string subprocess tempfile textwrap threading unittest urllib.parse zipfile",
+}
+
+
+def docstring_corpus(n_each=150, *, n_words=60, random_state=None):
+    """Return documents without a download: beginnings of docstrings, labelled by the package they come from.
+
+    Parameters
+    ----------
+    n_each : int, default=150
+        Documents drawn from each of numpy, scipy, scikit-learn and the standard library.
+    n_words : int, default=60
+        Words kept of each docstring; those with fewer than eight are left out.
+    random_state : int or Generator, optional
+
+    Returns
+    -------
+    documents : ndarray of str (dtype object)
+    packages : ndarray of str
+        What there is depends on the installed versions.
+
+    Examples
+    --------
+    >>> documents, packages = docstring_corpus(5, random_state=0)
+    >>> len(documents), sorted(set(packages.tolist()))
+    (20, ['numpy', 'scipy', 'sklearn', 'standard library'])
+    """
+    n_each = check_scalar(n_each, "n_each", low=1, integer=True)
+    rng = np.random.default_rng(random_state)
+    documents, packages = [], []
+    for name, modules in _SHELVES.items():
+        found = set()
+        for module in map(importlib.import_module, modules.split()):
+            members = (value for member, value in vars(module).items() if not member.startswith("_"))
+            texts = (inspect.getdoc(value) or "" for value in members if callable(value))
+            found |= {" ".join(text.split()[:n_words]) for text in texts if len(text.split()) >= 8}
+        chosen = rng.permutation(sorted(found))[:n_each]
+        documents += chosen.tolist()
+        packages += [name] * len(chosen)
+    return np.array(documents, dtype=object), np.array(packages)
 
 
 class TextKernel(TransformerMixin, BaseEstimator):
