@@ -38,6 +38,7 @@ from learnable.kernels.kernels_and_regression import (
     bag_of_words,
     center_gram,
     cooccurrence_proximity,
+    docstring_corpus,
     epsilon_dual,
     epsilon_loss,
     epsilon_objective,
@@ -53,6 +54,7 @@ from learnable.kernels.kernels_and_regression import (
     representer_solve,
     ridge_path,
 )
+from learnable.optim.homotopy import lasso_homotopy
 
 
 def sinc_data(n, seed=0, noise=0.1):
@@ -332,6 +334,14 @@ def test_claim_10_ridge(n, d):
         method="SLSQP", options={"ftol": 1e-13, "maxiter": 500},
     )  # fmt: skip
     np.testing.assert_allclose(constrained.x, model.coef_, atol=1e-4)
+
+
+def test_corpus_of_docstrings():
+    documents, packages = docstring_corpus(20, n_words=30, random_state=0)
+    assert len(documents) == len(set(documents)) == packages.size == 80
+    assert all(8 <= len(text.split()) <= 30 for text in documents)
+    again, _ = docstring_corpus(20, n_words=30, random_state=0)
+    assert (documents == again).all()
 
 
 def test_ridge_path_and_leave_one_out():
@@ -673,7 +683,7 @@ def test_claim_15_proximity():
     assert is_psd_gram(TextKernel(proximity=cooccurrence_proximity).fit(DOCS)(DOCS))
 
 
-def test_margin_bound_uses_the_trace():
+def test_erratum_margin_bound_constrains_w():
     n = 400
     slacks = np.random.default_rng(0).uniform(0, 0.1, n)
     tail = 3 * np.sqrt(np.log(2 / 0.05) / (2 * n))
@@ -735,7 +745,17 @@ def test_erratum_lost_brackets_of_the_hinge():
     assert printed.tolist() != right.tolist()
 
 
-def test_erratum_minimisers_outside_the_span_if_the_penalty_is_flat():
+def test_erratum_the_lasso_path_is_exact():
+    X, y = load_diabetes(return_X_y=True)
+    path = lasso_homotopy(X, y, center=True)
+    middle = 0.5 * (path.penalties[3] + path.penalties[4])
+    half_way = 0.5 * (path.coefs[3] + path.coefs[4])
+    np.testing.assert_allclose(Lasso(2 * middle, tol=1e-13).fit(X, y).coef_, half_way, atol=1e-4)
+    knot = Lasso(2 * path.penalties[4], tol=1e-13).fit(X, y)
+    np.testing.assert_allclose(knot.coef_, path.coefs[4], atol=1e-4)
+
+
+def test_minimisers_leave_the_span_if_the_penalty_is_flat():
     F, y = np.array([[1.0, 0.0]]), np.array([1.0])
 
     def objective(w, omega):
