@@ -182,7 +182,7 @@ def test_claim_02_calibrated_iff_falling_at_zero():
             continue
         loss = Surrogate(phi)
         assert loss.convex
-        t = np.linspace(0.02, 1, 50)
+        t = np.linspace(0.05, 1, 12)
         assert loss.is_calibrated() == bool((loss.psi(t) > 1e-9).all()) == (at_zero < 0)
         seen.add(bool(at_zero < 0))
     assert seen == {True, False}
@@ -199,9 +199,10 @@ def test_kink_at_zero_and_other_losses_are_not_calibrated():
 def test_claim_03_comparison_theorem():
     rng = np.random.default_rng(3)
     worst = np.inf
-    for _ in range(2500):
-        m = rng.integers(1, 5)
-        problem = FiniteProblem(rng.dirichlet(np.full(2 * m, 0.7)).reshape(m, 2) * 0.999 + 0.001 / (2 * m))
+    for k in range(2500):
+        if k % 25 == 0:
+            m = rng.integers(1, 5)
+            problem = FiniteProblem(rng.dirichlet(np.full(2 * m, 0.7)).reshape(m, 2) * 0.999 + 0.001 / (2 * m))
         f = rng.normal(0, rng.choice([0.1, 1.0, 4.0]), m)
         for name in CONVEX:
             gap = excess_phi_risk(problem, f, name) - float(losses.SURROGATES[name].psi(excess_risk(problem, f)))
@@ -616,6 +617,22 @@ def test_claim_10_losses_fall(loss):
     assert model.losses_[-1] == pytest.approx(get_surrogate(loss)(y * model.decision_function(X)).mean())
 
 
+@pytest.mark.parametrize("loss", ["logistic", "logistic2", "squared_hinge"])
+def test_claim_10_rules_are_steepest(loss):
+    """Each rule has the smallest error under weights −φ′, so no stump has a more negative slope."""
+    X, y = noisy_sample(27, n=60)
+    model = GradientBoost(loss, n_rounds=15).fit(X, y)
+    f = np.zeros(60)
+    for t, (alpha, rule) in enumerate(zip(model.alphas_, model.rules_, strict=True)):
+        slopes = get_surrogate(loss).derivative(y * f)
+        D = slopes / slopes.sum()
+        assert model.errors_[t] == pytest.approx(brute_force_error(X, y, D), abs=1e-12)
+        steepest = (slopes * y) @ stump_outputs(X)
+        assert (slopes * y) @ rule.predict(X) == pytest.approx(steepest.min(), abs=1e-10)
+        f += alpha * rule.predict(X)
+        assert get_surrogate(loss).derivative(y * f) * y @ rule.predict(X) == pytest.approx(0, abs=1e-8)
+
+
 def test_claim_10_linear_directions_reach_logistic_regression():
     X, y = noisy_sample(16, n=150)
     X = X - X.mean(axis=0)
@@ -699,7 +716,7 @@ def test_gradient_boosted_trees_equal_scikit_learn():
 def test_claim_12_componentwise_boosting_reaches_least_squares():
     X, y = load_diabetes(return_X_y=True)
     X = X / np.linalg.norm(X, axis=0)
-    model = L2Boost("linear", n_rounds=20_000).fit(X, y)
+    model = L2Boost("linear", n_rounds=10_000).fit(X, y)
     exact = LinearRegression().fit(X, y)
     assert model.losses_[-1] == pytest.approx(np.mean((y - exact.predict(X)) ** 2), rel=1e-6)
     assert model.coef_ == pytest.approx(exact.coef_, abs=2.0)
