@@ -162,7 +162,7 @@ class KernelRidgePath:
     loo_mse, gcv, df : ndarray of shape (k,)
         Mean squared leave-one-out residual, generalised cross-validation score, trace of the smoother.
     rank : int
-        Numerical rank of the centred Gram matrix.
+        Numerical rank of the centred Gram matrix if it is below n/2; otherwise n - 1, the largest possible.
     """
 
     lams: np.ndarray
@@ -182,11 +182,12 @@ class KernelRidgePath:
 
 
 def kernel_ridge_path(K, y, lams):
-    """Return kernel ridge fits with exact leave-one-out residuals for all `lams` from one eigendecomposition.
+    """Return kernel ridge fits with exact leave-one-out residuals for all `lams` from one decomposition.
 
     With K0 = U diag(s) U' the smoother is H = 11'/n + U diag(s / (s + lam)) U', and the residual of the fit without
     point i is e_i / (1 - H_ii). A Cholesky factorisation with pivoting looks first whether K0 has low numerical rank,
-    as smooth kernels in low dimension have; then only a small matrix is decomposed.
+    as smooth kernels in low dimension have; then only a small matrix is decomposed. Otherwise K0 is brought to
+    tridiagonal form, the first half of an eigendecomposition, after which a penalty costs O(n^2).
 
     Parameters
     ----------
@@ -213,32 +214,29 @@ def kernel_ridge_path(K, y, lams):
         raise ValueError(f"K must have shape {(n, n)} to match y, with at least two points, got {K.shape}")
     lams = _penalties(lams, closed="neither")
     target = y - y.mean()
-    s, U = _spectrum(center_gram(K))
-    u = U.T @ target
-    share = s[:, None] / (s[:, None] + lams)
-    smooth = U @ (u[:, None] * share)
-    alphas = (target[:, None] - smooth) / lams
-    # 1 - H_ii in parts that are all non-negative: outside the span of U, and lam / (s + lam) inside it.
-    squares = U**2
-    outside = np.maximum(1.0 - 1.0 / n - squares.sum(axis=1), 0.0)
-    outside[outside < 1e-13 * n] = 0.0
-    remainder = outside[:, None] + squares @ (lams / (s[:, None] + lams))
+    K0 = center_gram(K)
+    factor = _low_rank_factor(K0)
+    if factor is None:
+        rank = n - 1
+        alphas, remainder = _by_tridiagonal_form(K0, target, lams)
+    else:
+        rank, alphas, remainder = _by_spectrum(factor, target, lams)
+    alphas -= alphas.mean(axis=0)
     residuals = lams * alphas
     loo = residuals / remainder
-    df = 1.0 + share.sum(axis=0)
-    alphas -= alphas.mean(axis=0)
+    df = n - remainder.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         gcv = n * np.sum(residuals**2, axis=0) / (n - df) ** 2
     return KernelRidgePath(
         lams,
         alphas.T,
         np.mean(y) - K.mean(axis=0) @ alphas,
-        (smooth + y.mean()).T,
+        (y[:, None] - residuals).T,
         loo.T,
         np.mean(loo**2, axis=0),
         gcv,
         df,
-        s.size,
+        rank,
     )
 
 
@@ -256,33 +254,105 @@ def kernel_ridge_dual(gamma, K0, y0, lam):
     return float(gamma @ y0 - gamma @ (K0 @ gamma + lam * gamma) / (4.0 * lam))
 
 
-def _spectrum(K0):
-    """Return the positive eigenvalues of a centred Gram matrix and their vectors, orthogonal to the constant."""
+def _low_rank_factor(K0):
+    """Return centred L with K0 = LL' and few columns, by Cholesky with pivoting; None if the rank is not low."""
     n = K0.shape[0]
     diagonal = K0.diagonal()
     scale = max(float(diagonal.max()), 1e-300)
     if diagonal.min() < -1e-9 * scale * n:
         raise ValueError("K must be positive semi-definite: the centred Gram matrix has a negative diagonal")
     factor, pivots, rank, _ = linalg.lapack.dpstrf(K0, lower=1, tol=1e-15 * n * scale)
-    if rank < n // 2:
-        L = np.zeros((n, rank))
-        L[pivots - 1] = np.tril(factor[:, :rank])
-        missing = diagonal - np.einsum("ij,ij->i", L, L)
-        if np.abs(missing).max() > 1e-9 * scale * n:
-            raise ValueError("K must be positive semi-definite: its pivoted Cholesky factorisation breaks down")
-        L -= L.mean(axis=0)
-        Q, R = linalg.qr(L, mode="economic", check_finite=False)
-        W, root, _ = linalg.svd(R, check_finite=False)
-        s, U = root**2, Q @ W
-    else:
-        # The constant vector is given an eigenvalue beyond all others and left out with it.
-        shifted = K0 + 2.0 * np.trace(K0) / n
-        s, U = linalg.eigh(shifted, overwrite_a=True, check_finite=False, driver="evd")
-        s, U = s[:-1], U[:, :-1]
-        if s[0] < -1e-9 * scale * n:
-            raise ValueError(f"K must be positive semi-definite, the centred one has the eigenvalue {s[0]:.3g}")
-    keep = s > 1e-15 * n * scale
-    return s[keep], U[:, keep]
+    if rank >= n // 2:
+        return None
+    L = np.zeros((n, rank))
+    L[pivots - 1] = np.tril(factor[:, :rank])
+    if np.abs(diagonal - np.einsum("ij,ij->i", L, L)).max() > 1e-9 * scale * n:
+        raise ValueError("K must be positive semi-definite: its pivoted Cholesky factorisation breaks down")
+    return L - L.mean(axis=0)
+
+
+def _by_spectrum(L, target, lams):
+    """Return the rank, all alphas and all 1 - H_ii from the eigenvalues and eigenvectors of LL'."""
+    n = target.size
+    Q, R = linalg.qr(L, mode="economic", check_finite=False)
+    W, root, _ = linalg.svd(R, check_finite=False)
+    s, U = root**2, Q @ W
+    keep = s > 1e-15 * n * max(s.max(initial=0.0), 1e-300)
+    s, U = s[keep], U[:, keep]
+    smooth = U @ ((U.T @ target)[:, None] * (s[:, None] / (s[:, None] + lams)))
+    # In parts that are all non-negative: outside the span of U and the constant, and lam / (s + lam) inside it.
+    squares = U**2
+    outside = np.maximum(1.0 - 1.0 / n - squares.sum(axis=1), 0.0)
+    outside[outside < 1e-13 * n] = 0.0
+    return s.size, (target[:, None] - smooth) / lams, outside[:, None] + squares @ (lams / (s[:, None] + lams))
+
+
+def _by_tridiagonal_form(K0, target, lams):
+    """Return all alphas and all 1 - H_ii from K0 = QTQ' with T tridiagonal: half of an eigendecomposition.
+
+    Each penalty then costs O(n^2): T + lam I = LDL' with L bidiagonal, and the diagonal of Q(T + lam I)^{-1}Q' is the
+    sum of squares of the columns of QL^{-T}, which follow one from the other.
+    """
+    n = target.size
+    # The constant vector gets an eigenvalue beyond all others, so that nothing has to cancel when its share goes.
+    shift = 2.0 * max(float(np.trace(K0)), 1e-300)
+    lwork = int(linalg.lapack.dsytrd_lwork(n, lower=1)[0])
+    reflectors, d, e, tau, _ = linalg.lapack.dsytrd(K0 + shift / n, lower=1, lwork=lwork, overwrite_a=1)
+    Q = np.zeros((n, n), order="F")
+    Q[0, 0] = 1.0
+    if n > 1:
+        block = np.asfortranarray(reflectors[1:, : n - 1])
+        Q[1:, 1:] = linalg.lapack.dorgqr(block, tau, lwork=64 * n, overwrite_a=1)[0]
+    solved, diagonal = np.empty((lams.size, n)), np.empty((lams.size, n))
+    if not _tridiagonal_path(np.ascontiguousarray(Q.T), d, e, Q.T @ target, lams, solved, diagonal):
+        raise ValueError("K must be positive semi-definite: K0 + lam I is not")
+    alphas = Q @ solved.T
+    remainder = lams * (diagonal.T - 1.0 / (n * (shift + lams)))
+    return alphas, remainder
+
+
+@njit(cache=True)
+def _tridiagonal_path(Q, d, e, z, lams, solved, diagonal):
+    """Solve (T + lam I) x = z and sum the squares for every penalty; `Q` holds its columns as rows."""
+    n = d.size
+    D = np.empty((lams.size, n))
+    L = np.empty((lams.size, n))
+    for m in range(lams.size):
+        D[m, 0] = d[0] + lams[m]
+        for k in range(n - 1):
+            if D[m, k] <= 0.0:
+                return False
+            L[m, k] = e[k] / D[m, k]
+            D[m, k + 1] = d[k + 1] + lams[m] - L[m, k] * e[k]
+        if D[m, n - 1] <= 0.0:
+            return False
+        x = solved[m]
+        x[0] = z[0]
+        for k in range(1, n):
+            x[k] = z[k] - L[m, k - 1] * x[k - 1]
+        x[n - 1] /= D[m, n - 1]
+        for k in range(n - 2, -1, -1):
+            x[k] = x[k] / D[m, k] - L[m, k] * x[k + 1]
+    # Blocks of points that stay in the cache for all penalties.
+    width = 64
+    w = np.empty(width)
+    total = np.empty(width)
+    for first in range(0, n, width):
+        size = min(width, n - first)
+        for m in range(lams.size):
+            for i in range(size):
+                w[i] = Q[0, first + i]
+                total[i] = w[i] * w[i] / D[m, 0]
+            for k in range(1, n):
+                row = Q[k, first : first + size]
+                step = L[m, k - 1]
+                scale = 1.0 / D[m, k]
+                for i in range(size):
+                    w[i] = row[i] - step * w[i]
+                    total[i] += w[i] * w[i] * scale
+            for i in range(size):
+                diagonal[m, first + i] = total[i]
+    return True
 
 
 @njit(cache=True)
