@@ -1,4 +1,4 @@
-"""Risk bounds from margins, which do not see the dimension (Lember 2012, Sec. 4.4)."""
+"""Risk bounds from margins, which do not see the dimension (Lember 2012, Sec. 4.3)."""
 
 from __future__ import annotations
 

@@ -54,9 +54,10 @@ def _dictionary(s, C):
 
 
 def largest_D(K, y, *, tol=1e-9):
-    r"""The limit of D = C/A as C grows: beyond it the direct-margin problem has margin zero.
+    r"""The limit of D = C/A as C grows: no price belongs to a larger D.
 
-    By duality it is the smallest possible largest weight :math:`\max\beta_i` of a point common to both reduced hulls,
+    Beyond it the reduced hulls meet: the dual has value zero, and the convex version of the direct-margin problem
+    (:math:`\|u\|\le1`) is solved by :math:`u=0`. By duality the limit is the smallest possible largest weight :math:`\max\beta_i` of a point common to both reduced hulls,
     found as a linear program; infinite if the classes are separable.
 
     Examples
@@ -134,13 +135,16 @@ def D_to_C(K, y, D, *, tol=1e-8, C_max=1e8):
     low = high = -np.log(max(float(source.diagonal.mean()), 1e-12))
     while excess(low) > 0.0 and low > -60.0:
         high, low = low, low - 2.0
-    while excess(high) < 0.0:
-        low, high = high, high + 2.0
-        if np.exp(high) > C_max:
-            limit = largest_D(source, y)
+    at_high = excess(high)
+    while at_high < 0.0:
+        low, before = high, at_high
+        high += 2.0
+        at_high = excess(high)
+        stalled = at_high - before < 1e-6 * D or np.exp(high) > C_max
+        if at_high < 0.0 and stalled and (np.exp(high) > C_max or D >= largest_D(source, y) * (1.0 - 1e-9)):
             raise ValueError(
-                f"D = {D:g} is not reached below C = {C_max:g}: its limit for these data is {limit:.6g}, "
-                "and beyond it the margin is zero"
+                f"D = {D:g} is not reached below C = {np.exp(high):.3g}: the limit of C/A for these data is "
+                f"{largest_D(source, y):.6g}, and no price belongs to a larger D"
             )
     root = high if abs(cache[high].alpha.sum() * D - np.exp(high)) <= 1e-9 * np.exp(high) else None
     if root is None:

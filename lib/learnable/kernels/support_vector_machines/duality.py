@@ -144,7 +144,9 @@ def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
     active[m:] = True
     scale = max(1.0, np.abs(dual.r).max(initial=0.0), np.abs(dual.Q).max(initial=0.0))
     if k:
-        point[m:] = _stationary(dual, active, scale)[m:]
+        point, growing = _stationary(dual, active, scale)
+        if growing is not None:
+            raise ValueError("the equalities contradict each other: no point satisfies them all")
     for _ in range(limit):
         gradient = dual.r - dual.Q @ point
         waiting = np.flatnonzero(~active & (gradient > tol * scale))
@@ -152,16 +154,25 @@ def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
             break
         active[waiting[np.argmax(gradient[waiting])]] = True
         while True:
-            target = _stationary(dual, active, scale)
+            target, growing = _stationary(dual, active, scale)
             signed = active.copy()
             signed[m:] = False
-            negative = np.flatnonzero(signed & (target <= 0.0))
-            if not negative.size:
-                point = target
-                break
-            ratios = point[negative] / np.maximum(point[negative] - target[negative], 1e-300)
-            step = ratios.min()
-            point = point + step * (target - point)
+            if growing is not None:
+                # The dual grows for ever along this direction, unless a multiplier has to leave on the way.
+                negative = np.flatnonzero(signed & (growing < 0.0))
+                if not negative.size:
+                    raise ValueError("the constraints contradict each other: no point satisfies them all")
+                ratios = -point[negative] / growing[negative]
+                step = ratios.min()
+                point = point + step * growing
+            else:
+                negative = np.flatnonzero(signed & (target <= 0.0))
+                if not negative.size:
+                    point = target
+                    break
+                ratios = point[negative] / np.maximum(point[negative] - target[negative], 1e-300)
+                step = ratios.min()
+                point = point + step * (target - point)
             leaving = negative[ratios <= step * (1.0 + 1e-12)]
             point[leaving] = 0.0
             active[leaving] = False
@@ -177,16 +188,21 @@ def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
 
 
 def _stationary(dual, active, scale):
-    """Maximiser of the dual with the inactive multipliers at zero (least norm where it is not unique)."""
+    """Maximiser of the dual with the inactive multipliers at zero (least norm where it is not unique), and None.
+
+    If there is none, the second answer is a direction in which the dual grows linearly.
+    """
     out = np.zeros(active.size)
     if not active.any():
-        return out
+        return out, None
     Q, r = dual.Q[np.ix_(active, active)], dual.r[active]
-    solution, *_ = linalg.lstsq(Q, r, cond=1e-13)
-    if np.abs(Q @ solution - r).max() > 1e-7 * scale:
-        raise ValueError("the constraints contradict each other: no point satisfies them all")
-    out[active] = solution
-    return out
+    out[active], *_ = linalg.lstsq(Q, r, cond=1e-12)
+    residual = r - Q @ out[active]
+    if np.abs(residual).max() > 1e-8 * scale:
+        growing = np.zeros(active.size)
+        growing[active] = residual
+        return out, growing
+    return out, None
 
 
 def kkt_report(x, alpha, K, c, A, d, B=None, e=None, beta=()):

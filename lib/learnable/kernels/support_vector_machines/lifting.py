@@ -1,4 +1,4 @@
-"""The quadratic feature map: a plane upstairs is a conic downstairs (Lember 2012, Sec. 4.3)."""
+"""The quadratic feature map: a plane upstairs is a conic downstairs (Lember 2012, Sec. 4.4)."""
 
 import numpy as np
 

@@ -35,13 +35,14 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
         self.kernel_ = as_kernel(self.kernel)
         return X, np.where(y == self.classes_[1], 1.0, -1.0)
 
+    # Coefficients of nearly touching hulls cancel: the hard margin always needs columns in double precision.
+    _always_double = False
+
     def _source(self, X):
-        if isinstance(self.kernel_, Precomputed):
+        double = self._always_double or self.tol < 1e-5
+        if isinstance(self.kernel_, Precomputed) or (double and X.shape[0] <= _DENSE):
             return smo.GramSource(self.kernel_(X))
-        if self.tol < 1e-5 and X.shape[0] <= _DENSE:
-            return smo.GramSource(self.kernel_(X))
-        dtype = np.float32 if self.tol >= 1e-5 else np.float64
-        return smo.ColumnCache(self.kernel_, X, cache_mb=self.cache_mb, dtype=dtype)
+        return smo.ColumnCache(self.kernel_, X, cache_mb=self.cache_mb, dtype=np.float64 if double else np.float32)
 
     def _store(self, X, y, s):
         self.solution_ = s
@@ -123,6 +124,8 @@ class HardMarginSVM(_KernelMachine):
     (0.5, [[0.0, -2.0]], 1.0)
     """
 
+    _always_double = True
+
     def __init__(self, kernel="linear", *, tol=1e-6, max_iter=None, cache_mb=200.0):
         self.kernel = kernel
         self.tol = tol
@@ -144,12 +147,12 @@ class SoftMarginSVM(_KernelMachine):
 
     - ``norm=1``: :math:`P = \sum C_i\xi_i`, multipliers in the box :math:`0\le\alpha_i\le C_i`;
     - ``norm=2``: :math:`P = \tfrac12\sum C_i\xi_i^2`, the hard-margin dual with :math:`1/C_i` added to the diagonal;
-    - ``norm="mixed"``: :math:`P = \sum C_i\xi_i + \tfrac12C_2\sum\xi_i^2`.
+    - ``norm="mixed"``: :math:`P = \sum C_i\xi_i + \tfrac12\sum C_{2,i}\xi_i^2`.
 
     Parameters
     ----------
     C : float, default=1
-        Price of a margin error. `sample_weight` and `class_weight` multiply it point by point.
+        Price of a margin error. `sample_weight` and `class_weight` multiply it (and `C2`) point by point.
     norm : {1, 2, "mixed"}, default=1
     kernel : str, Kernel or callable, default="linear"
     C2 : float, optional
@@ -223,21 +226,21 @@ class SoftMarginSVM(_KernelMachine):
         part = X[used]
         if isinstance(self.kernel_, Precomputed):
             part = part[:, used]
-        s = smo.classification(
-            self._source(part),
-            signs[used],
-            C * weights[used],
-            norm=self.norm,
-            C2=self.C2,
-            tol=tol,
-            max_iter=self.max_iter,
-            cache_mb=self.cache_mb,
-        )
+        s = self._solve(self._source(part), signs[used], C, weights[used], tol)
         if not used.all():
             s = _spread(s, used, self.kernel_, X)
         self.C_ = C * weights
         self.slack_ = np.maximum(1.0 - signs * (s.values + s.offset), 0.0)
         return self._store(X, signs, s)
+
+    def _solve(self, source, signs, C, weights, tol):
+        options = {"tol": tol, "max_iter": self.max_iter, "cache_mb": self.cache_mb}
+        if self.norm == "mixed" and self.C2 is not None:
+            # Unlike smo.classification, a weight multiplies both prices: k equal points then count like one of weight k.
+            C2 = check_scalar(self.C2, "C2", low=0.0, closed="neither")
+            lower, upper = np.where(signs < 0, -np.inf, 0.0), np.where(signs > 0, np.inf, 0.0)
+            return smo.solve(source, -signs, lower, upper, knee=C * weights, beyond=1.0 / (C2 * weights), **options)
+        return smo.classification(source, signs, C * weights, norm=self.norm, C2=self.C2, **options)
 
 
 def _spread(s, used, kernel, X):
@@ -280,7 +283,9 @@ class NuSVM(_KernelMachine):
     beta_ : ndarray (n,)
         Dual variables, summing to one.
     margin_ : float
-        The optimal :math:`\gamma` (zero if the reduced hulls meet: then there is no direction, and `value_` is 0).
+        The optimal :math:`\gamma`. If the reduced hulls meet, the dual has value 0 and no direction: `margin_` and
+        `value_` are then zero and no hyperplane is returned (nu is below its least useful value, see
+        :func:`~learnable.kernels.support_vector_machines.largest_D`).
     value_ : float
         Optimal value of the problem.
     dual_coef_, intercept_
@@ -381,14 +386,21 @@ class SquaredNuSVM(_KernelMachine):
             return np.log(norm / (2.0 * slack)) - np.log(D)
 
         low = high = -np.log(max(float(source.diagonal.mean()), 1e-12))
-        while log_D(low) > 0.0:
+        at_low = at_high = log_D(low)
+        while at_low > 0.0:
+            high, at_high = low, at_low
             low -= 2.0
+            at_low = log_D(low)
             if low < -60.0:
                 raise ValueError(f"D = {D:g} is too small for these data: the optimal margin is infinite")
-        while log_D(high) < 0.0:
+        while at_high < 0.0:
+            low, before = high, at_high
             high += 2.0
-            if high > 60.0:
-                raise ValueError(f"D = {D:g} is too large for these data: the optimal margin is zero")
+            at_high = log_D(high)
+            # On data that cannot be separated D(C) has a limit, which it approaches like 1/C.
+            if at_high < 0.0 and at_high - before < 1e-5:
+                limit = D * np.exp(at_high)
+                raise ValueError(f"D = {D:g} is too large for these data: no price C belongs to a D above {limit:.4g}")
         root = brentq(log_D, low, high, xtol=1e-12) if high > low else low
         log_D(root)
         s = found[root]

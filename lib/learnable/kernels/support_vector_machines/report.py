@@ -73,13 +73,15 @@ def _essential(machine, X, alpha, box, support, tol):
     slack = max(1e-5, 10.0 * machine.tol)
     movable = np.abs(margins - 1.0) <= slack
     moving = np.flatnonzero(movable)
+    found = [k for k in np.flatnonzero(support) if not movable[k]]
+    if not moving.size:
+        return np.asarray(found, dtype=int)
     values, vectors = linalg.eigh(gram[np.ix_(moving, moving)])
     keep = values > 1e-9 * max(values[-1], 1e-300)
     features = vectors[:, keep] * np.sqrt(values[keep])
     equal = np.vstack([(features * y[moving, None]).T, y[moving], np.ones(moving.size)])
     right = equal @ alpha[moving]
     upper = [None if np.isinf(c) else c for c in box[moving]]
-    found = [k for k in np.flatnonzero(support) if not movable[k]]
     for place, k in enumerate(moving):
         if not support[k]:
             continue
