@@ -57,8 +57,9 @@ def largest_D(K, y, *, tol=1e-9):
     r"""The limit of D = C/A as C grows: no price belongs to a larger D.
 
     Beyond it the reduced hulls meet: the dual has value zero, and the convex version of the direct-margin problem
-    (:math:`\|u\|\le1`) is solved by :math:`u=0`. By duality the limit is the smallest possible largest weight :math:`\max\beta_i` of a point common to both reduced hulls,
-    found as a linear program; infinite if the classes are separable.
+    (:math:`\|u\|\le1`) is solved by :math:`u=0`. By duality the limit is the smallest possible largest weight
+    :math:`\max\beta_i` of a point common to both reduced hulls, found as a linear program; infinite if the classes are
+    separable.
 
     Examples
     --------

@@ -236,7 +236,7 @@ class SoftMarginSVM(_KernelMachine):
     def _solve(self, source, signs, C, weights, tol):
         options = {"tol": tol, "max_iter": self.max_iter, "cache_mb": self.cache_mb}
         if self.norm == "mixed" and self.C2 is not None:
-            # Unlike smo.classification, a weight multiplies both prices: k equal points then count like one of weight k.
+            # A weight multiplies both prices: k equal points then count like one of weight k.
             C2 = check_scalar(self.C2, "C2", low=0.0, closed="neither")
             lower, upper = np.where(signs < 0, -np.inf, 0.0), np.where(signs > 0, np.inf, 0.0)
             return smo.solve(source, -signs, lower, upper, knee=C * weights, beyond=1.0 / (C2 * weights), **options)
