@@ -1,0 +1,722 @@
+"""Every support vector machine between the density end and the margin end, from one walk."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.kernels import smo
+from learnable.kernels.functions import Linear, Precomputed, as_kernel
+from learnable.kernels.svm_regularization_path import _walk as walking
+from learnable.validation import check_scalar
+
+__all__ = ["SVMPath"]
+
+EVENTS = ("end", "to_R", "to_L", "from_L", "from_R", "tie", "restart", "start", "repair")
+_START, _TIE, _RESTART, _REPAIR = 7, 5, 6, 8
+
+
+class SVMPath(ClassifierMixin, BaseEstimator):
+    r"""All support vector machines of one kernel, exactly, as functions of :math:`\lambda = 1/C`.
+
+    The criterion is :math:`\sum_i[1-y_if(x_i)]_+ + \frac\lambda2\|\beta\|^2` with
+    :math:`f(x) = \frac1\lambda\big(\sum_jy_j\alpha_jK(x,x_j)+\alpha_0\big)`, :math:`0\le\alpha_i\le1`. The
+    :math:`\alpha_i` and :math:`\alpha_0` are piecewise linear in :math:`\lambda`; `fit` finds the breakpoints by
+    walking down from :math:`\lambda=\infty` (Hastie et al. 2004). Ties, duplicates and dependent elbows, where the
+    plain algorithm breaks down, are settled by the quadratic program whose solution is the direction of the path.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+    gamma : float, optional
+        Rate of the Gaussian kernel, when `kernel` is ``"rbf"``; default 1.
+    fit_intercept : bool, default=True
+    lam_min : float, default=1e-6
+        Where to stop, relative to the mean diagonal entry of the kernel matrix.
+    eps : float, default=1e-10
+        Relative tolerance for two events to be one.
+    max_steps : int, optional
+        Events at most (default ``200 n + 1000``); reaching it warns.
+
+    Attributes
+    ----------
+    lambdas_ : ndarray (s,)
+        Breakpoints, decreasing.
+    alpha0_, beta0_ : ndarray (s,)
+        :math:`\alpha_0` and the intercept :math:`\alpha_0/\lambda` there.
+    events_ : list of (str, int)
+        What happened at each breakpoint and to which point.
+    elbow_sizes_ : ndarray (s,)
+        Points that move between this breakpoint and the next.
+    n_errors_, sum_slack_, norm_beta_ : ndarray (s,)
+    separable_ : bool
+        The walk ended because no point was left inside the margin: the last machine is the hard-margin one.
+    classes_ : ndarray (2,)
+
+    Notes
+    -----
+    Cost: O(n m + m^2) an event for an elbow of m points, and O(n^2) memory for the kernel matrix. The coefficients are
+    stored as changes, O(sum of m); `alphas_` makes the dense table on demand.
+
+    Examples
+    --------
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [0.5], [-0.5]])
+    >>> y = np.array([-1, -1, 1, 1, -1, 1])
+    >>> path = SVMPath(kernel="linear").fit(X, y)
+    >>> path.lambdas_.round(3).tolist()[:3]
+    [10.0, 2.0, 1.5]
+    >>> float(path.alpha_at(5.0).sum().round(6))
+    5.0
+    """
+
+    def __init__(self, kernel="rbf", *, gamma=None, fit_intercept=True, lam_min=1e-6, eps=1e-10, max_steps=None):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.fit_intercept = fit_intercept
+        self.lam_min = lam_min
+        self.eps = eps
+        self.max_steps = max_steps
+
+    # ---- fitting -------------------------------------------------------------------------------------------------
+
+    def fit(self, X, y):
+        """Walk the whole path down."""
+        self._begin(X, y)
+        walk = _Walk(self._K, self._y, self._intercept, self._eps, self._limit)
+        walk.start_at_infinity()
+        walk.run(+1, self._least)
+        return self._store(walk)
+
+    def from_solution(self, X, y, lam, alpha=None, *, walk="down"):
+        """Start at a known solution (or at the one found by SMO) at `lam`, and walk down, up, or both ways.
+
+        Parameters
+        ----------
+        X, y : arrays
+        lam : float
+        alpha : array (n,), optional
+            The solution's multipliers in [0, 1]; found by the solver if not given, and polished in any case.
+        walk : {"down", "up", "both"}, default="down"
+
+        Returns
+        -------
+        self
+            With the breakpoints on the side(s) walked.
+        """
+        self._begin(X, y)
+        lam = check_scalar(lam, "lam", low=0.0, closed="neither")
+        if walk not in ("down", "up", "both"):
+            raise ValueError(f'walk must be "down", "up" or "both", got {walk!r}')
+        found = []
+        for sense in (-1, +1):
+            if walk == ("down" if sense < 0 else "up"):
+                continue
+            leg = _Walk(self._K, self._y, self._intercept, self._eps, self._limit)
+            leg.start_from(lam, alpha)
+            leg.run(sense, np.inf if sense < 0 else self._least)
+            found.append(leg)
+        if len(found) == 1 and walk == "up":
+            found[0].reverse()
+        elif len(found) == 2:
+            found[0].reverse()
+            found = [found[0].join(found[1])]
+        return self._store(found[0])
+
+    def _begin(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if self.classes_.size > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{self.classes_.size} classes"
+            )
+        if self.classes_.size < 2:
+            raise ValueError("y must contain two classes, got one class")
+        least = check_scalar(self.lam_min, "lam_min", low=0.0, closed="neither")
+        self._eps = check_scalar(self.eps, "eps", low=0.0, high=1e-3, closed="neither")
+        if self.max_steps is None:
+            self._limit = 200 * y.size + 1000
+        else:
+            self._limit = check_scalar(self.max_steps, "max_steps", low=1, integer=True)
+        if isinstance(self.kernel, str) and self.kernel in ("rbf", "gaussian"):
+            gamma = 1.0 if self.gamma is None else check_scalar(self.gamma, "gamma", low=0.0, closed="neither")
+            self.kernel_ = as_kernel("rbf", gamma=gamma)
+        else:
+            if self.gamma is not None:
+                raise ValueError("gamma belongs to the Gaussian kernel")
+            self.kernel_ = as_kernel(self.kernel)
+        self._y = np.where(y == self.classes_[1], 1.0, -1.0)
+        self._K = np.ascontiguousarray(self.kernel_(X), dtype=float)
+        self._X = None if isinstance(self.kernel_, Precomputed) else X
+        self._intercept = bool(self.fit_intercept)
+        scale = float(np.mean(np.diag(self._K)))
+        if scale <= 0.0:
+            raise ValueError("the kernel vanishes on all points: there is nothing to separate them by")
+        self._least = least * scale
+
+    def _store(self, walk):
+        walk.finish()
+        self.lambdas_ = np.array(walk.lams)
+        self.alpha0_ = np.array(walk.offsets)
+        self.beta0_ = self.alpha0_ / self.lambdas_
+        self.events_ = [(EVENTS[k], int(i)) for k, i in zip(walk.kinds, walk.points, strict=True)]
+        self._first = walk.first
+        self._starts, self._moved, self._change = walk.starts, walk.moved, walk.change
+        self.separable_ = walk.separable
+        self.n_steps_ = self.lambdas_.size - 1
+        self._summaries()
+        return self
+
+    def _summaries(self):
+        """Errors, slack, norm and elbow size at every breakpoint, in one pass over the changes."""
+        y, K = self._y, self._K
+        theta = y * self._first
+        g = K @ theta
+        size = self.lambdas_.size
+        self.n_errors_ = np.empty(size, dtype=int)
+        self.sum_slack_, self.norm_beta_ = np.empty(size), np.empty(size)
+        self.elbow_sizes_ = np.zeros(size, dtype=int)
+        for k in range(size):
+            if k:
+                part = slice(self._starts[k - 1], self._starts[k])
+                index, change = self._moved[part], self._change[part]
+                np.add.at(theta, index, change)
+                g += change @ K[index]
+                self.elbow_sizes_[k - 1] = np.unique(index).size
+            f = (g + self.alpha0_[k]) / self.lambdas_[k]
+            self.n_errors_[k] = np.count_nonzero(np.where(f >= 0.0, 1.0, -1.0) != y)
+            self.sum_slack_[k] = np.maximum(1.0 - y * f, 0.0).sum()
+            self.norm_beta_[k] = max(float(theta @ g), 0.0) ** 0.5 / self.lambdas_[k]
+
+    # ---- the path as a function of lambda ------------------------------------------------------------------------
+
+    @property
+    def alphas_(self):
+        """Dense table of the multipliers, one row a breakpoint."""
+        check_is_fitted(self, "lambdas_")
+        out = np.empty((self.lambdas_.size, self._y.size))
+        alpha = self._first.copy()
+        for k in range(self.lambdas_.size):
+            if k:
+                part = slice(self._starts[k - 1], self._starts[k])
+                np.add.at(alpha, self._moved[part], self._change[part] * self._y[self._moved[part]])
+            out[k] = alpha
+        return np.clip(out, 0.0, 1.0)
+
+    def _locate(self, lam):
+        """Segment of lam and the position in it: 0 at its upper end, 1 at its lower."""
+        lam = check_scalar(lam, "lam", low=0.0, closed="neither")
+        lambdas = self.lambdas_
+        if lam >= lambdas[0]:
+            return 0, 0.0, lam
+        if lam <= lambdas[-1]:
+            if lam < lambdas[-1] * (1.0 - 1e-12) and not self.separable_:
+                raise ValueError(f"the path ends at lambda = {lambdas[-1]:g}; fit with a smaller lam_min")
+            return lambdas.size - 1, 0.0, lam
+        k = int(np.searchsorted(-lambdas, -lam, side="right")) - 1
+        return k, (lambdas[k] - lam) / (lambdas[k] - lambdas[k + 1]), lam
+
+    def alpha_at(self, lam):
+        """Multipliers at any lambda: linear between breakpoints, constant above the first, proportional to lambda below
+        the last one of a separable problem."""
+        check_is_fitted(self, "lambdas_")
+        return self._solution_at(lam)[0]
+
+    def _solution_at(self, lam):
+        k, share, lam = self._locate(lam)
+        alpha = self._first.copy()
+        stop = self._starts[k - 1 + 1] if k else 0
+        index = self._moved[:stop]
+        np.add.at(alpha, index, self._change[:stop] * self._y[index])
+        offset = self.alpha0_[k]
+        if share > 0.0:
+            part = slice(self._starts[k], self._starts[k + 1])
+            np.add.at(alpha, self._moved[part], share * self._change[part] * self._y[self._moved[part]])
+            offset += share * (self.alpha0_[k + 1] - offset)
+        elif lam > self.lambdas_[0]:
+            offset = self._offset_above(lam)
+        elif lam < self.lambdas_[-1]:
+            alpha, offset = alpha * lam / self.lambdas_[-1], offset * lam / self.lambdas_[-1]
+        return np.clip(alpha, 0.0, 1.0), float(offset)
+
+    def _offset_above(self, lam):
+        """An optimal a0 above the first breakpoint: the one nearest to that of the breakpoint."""
+        if not self._intercept:
+            return 0.0
+        g = self._K @ (self._y * self._first)
+        low, high = _offset_range(g, self._y, self._first, lam)
+        return float(np.clip(self.alpha0_[0], low, high)) if low <= high else 0.5 * (low + high)
+
+    def decision_function(self, X, lam=None):
+        """f at one lambda (default: the last breakpoint)."""
+        check_is_fitted(self, "lambdas_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        lam = self.lambdas_[-1] if lam is None else lam
+        alpha, offset = self._solution_at(lam)
+        support = np.flatnonzero(alpha)
+        return (self._cross(X, support) @ (self._y * alpha)[support] + offset) / float(lam)
+
+    def _cross(self, X, index):
+        return X[:, index] if self._X is None else self.kernel_(X, self._X[index])
+
+    def path_decision(self, X):
+        """f at every breakpoint, shape (s, n_points): O(sum of elbow sizes) a point after one kernel matrix."""
+        check_is_fitted(self, "lambdas_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        cross = X if self._X is None else self.kernel_(X, self._X)
+        value = cross @ (self._y * self._first)
+        out = np.empty((self.lambdas_.size, X.shape[0]))
+        columns = np.ascontiguousarray(cross.T)
+        for k in range(self.lambdas_.size):
+            if k:
+                part = slice(self._starts[k - 1], self._starts[k])
+                value = value + self._change[part] @ columns[self._moved[part]]
+            out[k] = (value + self.alpha0_[k]) / self.lambdas_[k]
+        return out
+
+    def predict(self, X, lam=None):
+        """Labels at one lambda (default: the last breakpoint)."""
+        scores = self.decision_function(X, lam)
+        return self.classes_[(scores >= 0.0).astype(int)]
+
+    def coef_path(self, lam):
+        """Weight vector of the linear kernel at `lam`."""
+        check_is_fitted(self, "lambdas_")
+        if not isinstance(self.kernel_, Linear) or self.kernel_.A is not None:
+            raise ValueError("a weight vector exists for the linear kernel only")
+        return (self._y * self.alpha_at(lam)) @ self._X / float(lam)
+
+    def kkt_residual(self, lam):
+        """Largest violation of the optimality conditions at `lam`, in units of y f (and of alpha for the balance)."""
+        check_is_fitted(self, "lambdas_")
+        alpha, offset = self._solution_at(lam)
+        margins = self._y * (self._K @ (self._y * alpha) + offset) / lam
+        free = (alpha > 0.0) & (alpha < 1.0)
+        worst = max(
+            np.abs(margins[free] - 1.0).max(initial=0.0),
+            (1.0 - margins[alpha <= 0.0]).max(initial=0.0),
+            (margins[alpha >= 1.0] - 1.0).max(initial=0.0),
+        )
+        return float(max(worst, abs(self._y @ alpha)) if self._intercept else worst)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _offset_range(g, y, alpha, lam):
+    """All a0 that satisfy the conditions at lam for given g and multipliers at their bounds (or inside)."""
+    low, high = -np.inf, np.inf
+    edge = lam * y - g
+    up, down = y > 0, y < 0
+    one, zero = alpha >= 1.0, alpha <= 0.0
+    inside = ~one & ~zero
+    for members, below in ((one & up, True), (one & down, False), (zero & up, False), (zero & down, True)):
+        if members.any():
+            if below:
+                high = min(high, edge[members].min())
+            else:
+                low = max(low, edge[members].max())
+    if inside.any():
+        low = high = float(edge[inside].mean())
+    return low, high
+
+
+class _Walk:
+    """State and record of a walk; the compiled loop does the steps, this class everything that is rare."""
+
+    def __init__(self, K, y, intercept, eps, limit):
+        self.K, self.y, self.intercept, self.eps, self.limit = K, y, intercept, eps, limit
+        self.n = y.size
+        self.scale = float(np.mean(np.diag(K)))
+        self.kappa = self.scale if intercept else 0.0
+        self.status = np.empty(self.n, dtype=np.int8)
+        self.elbow = np.zeros(self.n + 1, dtype=np.int64)
+        self.factor = np.zeros((64, 64))
+        self.z_one, self.z_y = np.zeros(64), np.zeros(64)
+        self.used = np.zeros(3, dtype=np.int64)
+        self._allocate(4 * self.n + 64, 64 * self.n + 1024)
+        self.separable = False
+        self.repairs = 0
+
+    def _allocate(self, records, entries):
+        old = self.__dict__.get("_lams")
+        self._lams_new = np.empty(records)
+        fresh = {
+            "_lams": np.empty(records), "_offsets": np.empty(records), "_kinds": np.zeros(records, dtype=np.int64),
+            "_points": np.zeros(records, dtype=np.int64), "_starts": np.zeros(records + 1, dtype=np.int64),
+            "_moved": np.zeros(entries, dtype=np.int64), "_change": np.empty(entries),
+        }  # fmt: skip
+        del self._lams_new
+        for name, array in fresh.items():
+            if old is not None:
+                before = getattr(self, name)
+                array[: before.size] = before
+            setattr(self, name, array)
+
+    # ---- starting points -----------------------------------------------------------------------------------------
+
+    def start_at_infinity(self):
+        """The solution for all large lambda, and the first lambda at which something moves."""
+        y, K = self.y, self.K
+        alpha = np.ones(self.n)
+        if self.intercept:
+            plus, minus = int((y > 0).sum()), int((y < 0).sum())
+            if plus != minus:
+                # The smaller class keeps its multipliers at one; those of the larger share the same sum.
+                sign = 1.0 if plus > minus else -1.0
+                large = y == sign
+                total = min(plus, minus)
+                start = y.copy()
+                start[large] = 0.0
+                start[np.flatnonzero(large)[:total]] = sign
+                lower = np.where(large, np.minimum(0.0, sign), y)
+                upper = np.where(large, np.maximum(0.0, sign), y)
+                s = smo.solve(
+                    smo.GramSource(K), 0.0, lower, upper, start=start, tol=1e-11 * self.scale * total, max_iter=10**7
+                )
+                alpha = np.clip(np.abs(s.beta), 0.0, 1.0)
+                alpha[alpha < 1e-9] = 0.0
+                alpha[alpha > 1.0 - 1e-9] = 1.0
+                alpha = self._level(alpha, large)
+        self._set(np.inf, alpha)
+        self._jump(+1)
+        self._record(_START, -1)
+        self.first = self.alpha.copy()
+
+    def _level(self, alpha, large):
+        """Make the fractional points of the start satisfy their conditions to rounding error: equal g."""
+        part = np.flatnonzero(large & (alpha > 0.0) & (alpha < 1.0))
+        if part.size < 2:
+            return alpha
+        K, y = self.K, self.y
+        g = K @ (y * alpha)
+        system = np.zeros((part.size + 1, part.size + 1))
+        system[:-1, :-1] = K[np.ix_(part, part)]
+        system[-1, :-1] = system[:-1, -1] = 1.0
+        change = linalg.lstsq(system, np.append(-g[part], 0.0), cond=1e-13)[0][:-1]
+        new = alpha.copy()
+        new[part] += y[part] * change
+        return new if np.all((new[part] > 0.0) & (new[part] < 1.0)) else alpha
+
+    def start_from(self, lam, alpha=None):
+        """Start at lam with its solution, polished so that the conditions hold to rounding error."""
+        if alpha is not None:
+            alpha = np.asarray(alpha, dtype=float)
+            if alpha.shape != (self.n,) or not np.all((alpha >= -1e-6) & (alpha <= 1.0 + 1e-6)):
+                raise ValueError(f"alpha must hold {self.n} numbers between 0 and 1")
+            if self.intercept and abs(self.y @ alpha) > 1e-4 * self.n:
+                raise ValueError("alpha is not balanced: the sum of y alpha must be zero")
+        self._solve(lam, alpha)
+        self._record(_START, -1)
+        self.first = self.alpha.copy()
+
+    def _solve(self, lam, alpha=None):
+        """The machine at lam by SMO, then Newton steps on its elbow."""
+        y, K = self.y, self.K
+        source = smo.GramSource(K)
+        start = None
+        if alpha is not None:
+            start = np.clip(alpha, 0.0, 1.0) * y / lam
+            if self.intercept and abs(start.sum()) > 1e-12 / lam:
+                start = None
+        C = 1.0 / lam
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            s = smo.classification(source, y, C, start=start, tol=1e-9, max_iter=300_000, equality=self.intercept)
+        alpha = np.clip(s.alpha * lam, 0.0, 1.0)
+        alpha[s.bound] = 1.0
+        self._set(lam, alpha, s.offset * lam if self.intercept else 0.0)
+        low, high = _offset_range(self.g, y, self.alpha, lam)
+        if self.intercept and low < high:
+            self.state[1] = float(np.clip(self.state[1], low, high))
+
+    def _set(self, lam, alpha, a0=0.0):
+        self.alpha = np.ascontiguousarray(alpha)
+        self.g = self.K @ (self.y * alpha)
+        self.state = np.array([lam, a0])
+        self.status[:] = np.where(alpha >= 1.0, walking.L, np.where(alpha <= 0.0, walking.R, walking.P))
+        self.used[0] = 0
+
+    # ---- the walk ------------------------------------------------------------------------------------------------
+
+    def run(self, sense, target):
+        """Walk until lambda reaches the target or nothing moves any more."""
+        if not np.isinf(self.state[0]):
+            self._choose_elbow(sense)
+        stuck, last = 0, self.state[0]
+        while True:
+            if self.used[1] >= self.limit:
+                warnings.warn(
+                    f"the path was cut after {self.limit} events at lambda = {self.state[0]:.3g}; raise max_steps",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
+                return
+            if (self.state[0] - target) * sense <= 0.0:
+                return
+            self._refresh()
+            code = walking.walk(
+                self.K, self.y, self.intercept, sense, self.kappa, self.alpha, self.g, self.state, self.status,
+                self.elbow, self.factor, self.z_one, self.z_y, target, self.eps, self._lams[: self.limit + 3],
+                self._offsets, self._kinds, self._points, self._starts, self._moved, self._change, self.used,
+            )  # fmt: skip
+            if code in (walking.ENDED, walking.FOREVER):
+                return
+            if code == walking.SEPARATED:
+                self.separable = True
+                return
+            if code == walking.FULL:
+                self._grow()
+                continue
+            if code == walking.EMPTY:
+                if not self._jump(sense, target):
+                    return
+                self._record(_RESTART, -1)
+                continue
+            # TIE, SINGULAR, LOST: several things happen at once, or rounding errors have taken over.
+            stuck = stuck + 1 if self.state[0] == last else 0
+            last = self.state[0]
+            if stuck > 3:
+                if not self._repair(sense, target):
+                    warnings.warn(
+                        f"the path ends at lambda = {self.state[0]:.3g}: below it the kernel matrix of the elbow is "
+                        "singular to double precision; raise lam_min, or use a kernel of smaller range",
+                        ConvergenceWarning,
+                        stacklevel=4,
+                    )
+                    return
+                continue
+            self._choose_elbow(sense)
+
+    def _refresh(self):
+        """Recompute g, which rounding errors of many steps have entered, and make room in the factor."""
+        self.g = self.K @ (self.y * self.alpha)
+
+    def _grow(self):
+        if self.used[1] + 2 >= self._lams.size or self.used[2] + 3 * self.used[0] + 2 >= self._moved.size:
+            self._allocate(2 * self._lams.size, 2 * self._moved.size)
+
+    def _room(self, m):
+        if m + 2 > self.factor.shape[0]:
+            size = min(self.n + 2, 2 * (m + 2))
+            self.factor = np.zeros((size, size))
+            self.z_one, self.z_y = np.zeros(size), np.zeros(size)
+
+    def _record(self, kind, point):
+        k = self.used[1]
+        if k + 2 >= self._lams.size:
+            self._allocate(2 * self._lams.size, self._moved.size)
+        self._lams[k], self._offsets[k] = self.state
+        self._kinds[k], self._points[k] = kind, point
+        self._starts[k + 1] = self.used[2]
+        self.used[1] = k + 1
+
+    def _jump(self, sense, target=0.0):
+        """Without an elbow the multipliers rest until two conditions meet; go there. False if they never do."""
+        y, g, lam = self.y, self.g, self.state[0]
+        active = self.status == (walking.L if sense > 0 else walking.R)
+        inside = np.flatnonzero(self.status == walking.P)
+        if self.intercept:
+            up, down = active & (y > 0), active & (y < 0)
+            if inside.size:
+                # Fractional points of the start pin the offset: the other class must reach the margin.
+                pinned = float(g[inside].mean())
+                sign = y[inside[0]]
+                other = active & (y == -sign)
+                if not other.any():
+                    return False
+                reach = float(g[other].min() if sign > 0 else g[other].max())
+                new = 0.5 * abs(pinned - reach) if (pinned - reach) * sign > 0.0 else 0.0
+                offset = sign * new - pinned
+            else:
+                if not up.any() or not down.any():
+                    return False
+                high, low = (g[up].max(), g[down].min()) if sense > 0 else (g[up].min(), g[down].max())
+                new = 0.5 * float(high - low)
+                offset = -0.5 * float(high + low)
+        else:
+            if not active.any():
+                return False
+            values = (y * g)[active]
+            new = float(values.max() if sense > 0 else values.min())
+            offset = 0.0
+        if new <= max(target, 0.0) if sense > 0 else not np.isfinite(new):
+            if np.isinf(lam):
+                raise ValueError("no machine of this kernel separates anything: all its solutions are constant")
+            if sense > 0 and target > 0.0:
+                low, high = _offset_range(g, y, self.alpha, target)
+                self.state[:] = target, float(np.clip(self.state[1], low, high)) if self.intercept else 0.0
+                self._record(0, -1)
+            return False
+        self.state[:] = new, offset
+        self._choose_elbow(sense)
+        return True
+
+    def _choose_elbow(self, sense):
+        """Settle which of the points on the margin move, by the quadratic program for the path's direction.
+
+        The direction d minimises 1/2 d'Kd + sense y'd over the points on the margin, those inside their box free,
+        those at a bound allowed to leave it only, with sum(d) = 0: it exists also where the elbow is degenerate.
+        """
+        y, K, (lam, a0) = self.y, self.K, self.state
+        slack = y * (self.g + a0) - lam
+        alpha = self.alpha
+        noise = 1e-15 * float(alpha.sum()) * float(np.abs(np.diag(K)).max())
+        tied = np.abs(slack) <= max(100.0 * self.eps, 1e-8) * lam + noise
+        tied = np.flatnonzero(tied | ((alpha > 0.0) & (alpha < 1.0)))
+        inside = (alpha[tied] > 0.0) & (alpha[tied] < 1.0)
+        one = alpha[tied] >= 1.0
+        sign = y[tied]
+        # At alpha = 0 only y d >= 0 is possible, at alpha = 1 only y d <= 0.
+        falling = inside | np.where(sign > 0, one, ~one)
+        rising = inside | np.where(sign > 0, ~one, one)
+        lower, upper = np.where(falling, -np.inf, 0.0), np.where(rising, np.inf, 0.0)
+        gram = np.ascontiguousarray(K[np.ix_(tied, tied)])
+        d = _direction(gram, sense * sign, lower, upper, self.intercept)
+        free = np.flatnonzero(inside | (d != 0.0))
+        basis = _independent(gram, d, free, inside, self.kappa)
+        self.status[:] = np.where(alpha >= 1.0, walking.L, np.where(alpha <= 0.0, walking.R, walking.P))
+        chosen = tied[basis]
+        self.status[chosen] = walking.E
+        m = chosen.size
+        self._room(self.n)
+        self.elbow[:m] = chosen
+        built = walking.rebuild(K, y, self.elbow, m, self.kappa, self.factor, self.z_one, self.z_y, 2e-15)
+        if built < m:
+            # Dependent after all, to rounding error: the rest waits.
+            for i in self.elbow[built:m]:
+                self.status[i] = walking.L if alpha[i] >= 1.0 else walking.R if alpha[i] <= 0.0 else walking.P
+            m = built
+        self.used[0] = m
+
+    def _repair(self, sense, target):
+        """Ties that do not resolve: solve the machine a little further on and start again from there.
+
+        False if even the solver cannot satisfy the conditions, or if the same place asks for it over and over.
+        """
+        self.repairs += 1
+        if self.repairs > 20:
+            return False
+        lam = self.state[0] * (1.0 - sense * 1e-4)
+        if (lam - target) * sense <= 0.0:
+            lam = target
+        kept = (self.alpha.copy(), self.state.copy())
+        self._solve(lam, self.alpha)
+        if self._worst() > 1e-7:
+            self._set(kept[1][0], kept[0], kept[1][1])
+            return False
+        before, theta = self.y * kept[0], self.y * self.alpha
+        moved = np.flatnonzero(theta != before)
+        k, at = int(self.used[1]), int(self.used[2])
+        while at + moved.size + 2 >= self._moved.size or k + 3 >= self._lams.size:
+            self._allocate(2 * self._lams.size, 2 * self._moved.size)
+        self._moved[at : at + moved.size] = moved
+        self._change[at : at + moved.size] = (theta - before)[moved]
+        self.used[2] = at + moved.size
+        self._lams[k], self._offsets[k] = self.state
+        self._kinds[k], self._points[k] = _REPAIR, -1
+        self._starts[k + 1] = self.used[2]
+        self.used[1] = k + 1
+        self._choose_elbow(sense)
+        return True
+
+    def _worst(self):
+        """Largest violation of the conditions, in units of y f."""
+        lam, a0 = self.state
+        margins = self.y * (self.g + a0) / lam
+        free = (self.alpha > 0.0) & (self.alpha < 1.0)
+        return max(
+            np.abs(margins[free] - 1.0).max(initial=0.0),
+            (1.0 - margins[self.alpha <= 0.0]).max(initial=0.0),
+            (margins[self.alpha >= 1.0] - 1.0).max(initial=0.0),
+        )
+
+    # ---- the record ----------------------------------------------------------------------------------------------
+
+    def finish(self):
+        """Trim the record. The changes of record k lie between starts[k-1] and starts[k] (none for the first)."""
+        k = self.used[1]
+        self.lams, self.offsets = self._lams[:k].copy(), self._offsets[:k].copy()
+        self.kinds, self.points = self._kinds[:k].copy(), self._points[:k].copy()
+        self.starts = self._starts[1 : k + 1].copy()
+        self.moved, self.change = self._moved[: self.used[2]].copy(), self._change[: self.used[2]].copy()
+
+    def reverse(self):
+        """Turn a walk up into the same record read downwards."""
+        k = self.used[1]
+        begins, ends = self._starts[:k].copy(), self._starts[1 : k + 1].copy()
+        parts = [slice(int(begins[i]), int(ends[i])) for i in range(1, k)][::-1]
+        moved = np.concatenate([self._moved[p] for p in parts] + [np.zeros(0, dtype=np.int64)])
+        change = np.concatenate([-self._change[p] for p in parts] + [np.zeros(0)])
+        sizes = [p.stop - p.start for p in parts]
+        self.first = self.alpha.copy()
+        for name in ("_lams", "_offsets", "_kinds", "_points"):
+            getattr(self, name)[:k] = getattr(self, name)[:k][::-1].copy()
+        self._moved[: moved.size], self._change[: change.size] = moved, change
+        self._starts[0] = 0
+        self._starts[1 : k + 1] = np.concatenate([[0], np.cumsum(sizes)])
+        self.separable = False
+
+    def join(self, lower):
+        """Append the record of a walk down that starts where this (reversed) one ends."""
+        k, more, at = int(self.used[1]), int(lower.used[1]), int(self.used[2])
+        while self._lams.size < k + more + 3 or self._moved.size < at + lower.used[2] + 3:
+            self._allocate(2 * self._lams.size, 2 * self._moved.size)
+        for name in ("_lams", "_offsets", "_kinds", "_points"):
+            getattr(self, name)[k : k + more - 1] = getattr(lower, name)[1:more]
+        self._moved[at : at + lower.used[2]] = lower._moved[: lower.used[2]]
+        self._change[at : at + lower.used[2]] = lower._change[: lower.used[2]]
+        self._starts[k : k + more] = at + lower._starts[1 : more + 1]
+        self.used[1], self.used[2] = k + more - 1, at + lower.used[2]
+        self.separable = lower.separable
+        return self
+
+
+def _direction(gram, q, lower, upper, equality):
+    """Minimise 1/2 d'Kd + q'd with signs given by the bounds; exact zeros where a bound is active."""
+    scale = max(float(np.mean(np.diag(gram))), 1e-300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        s = smo.solve(
+            smo.GramSource(gram / scale), q, lower, upper, ridge=1e-11, tol=1e-9, max_iter=200_000, equality=equality,
+            shrinking=False,
+        )  # fmt: skip
+    d = s.beta.copy()
+    d[np.abs(d) <= 1e-9 * np.abs(d).max(initial=0.0)] = 0.0
+    return d
+
+
+def _independent(gram, d, free, inside, kappa):
+    """A linearly independent part of `free` that can carry the direction with the signs that d has.
+
+    While the points depend on each other, d moves along the dependence until one of them comes to rest.
+    """
+    free = list(free)
+    d = d.copy()
+    while len(free) > 1:
+        block = gram[np.ix_(free, free)] + kappa
+        values, vectors = linalg.eigh(block)
+        if values[0] > 1e-15 * max(values[-1], 1e-300):
+            break
+        null = vectors[:, 0]
+        null[np.abs(null) < 1e-9] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(null != 0.0, -d[free] / null, np.inf)
+        resting = np.flatnonzero((null != 0.0) & inside[free] & (d[free] == 0.0))
+        out = int(resting[0]) if resting.size else int(np.argmin(np.abs(ratio)))
+        step = ratio[out]
+        for k, i in enumerate(free):
+            d[i] += step * null[k]
+        d[free[out]] = 0.0
+        del free[out]
+    return np.asarray(free, dtype=np.int64)
