@@ -72,7 +72,7 @@ class SVMPath(ClassifierMixin, BaseEstimator):
     >>> path.lambdas_.round(3).tolist()[:3]
     [10.0, 2.0, 1.5]
     >>> float(path.alpha_at(5.0).sum().round(6))
-    5.0
+    4.75
     """
 
     def __init__(self, kernel="rbf", *, gamma=None, fit_intercept=True, lam_min=1e-6, eps=1e-10, max_steps=None):
