@@ -84,6 +84,8 @@ def test_correct_answers_in_any_reasonable_dress_pass():
     for value in ([1, 2], (1.0, 2.0), np.array([1, 2]), np.array([1.0, 2.0])):
         ask({"f": lambda x, v=value: v}, "f", 2.0).equals([1.0, 2.0])
     ask({"f": lambda x: np.inf}, "f", 2.0).equals(np.inf)
+    with pytest.raises(WrongAnswer, match="is wrong"):
+        ask({"f": lambda x: 5.0}, "f", 2.0).equals(np.inf)
     for value in ("yes", True, None):
         ask({"f": lambda x, v=value: v}, "f", 2.0).equals(value)
         for other in ("no", False, 1.0, np.ones(3), [True]):

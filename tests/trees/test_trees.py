@@ -35,6 +35,22 @@ def best_first_split(X, y, w, criterion):
     return best
 
 
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_of_very_different_size_keep_their_digits(seed, classes):
+    """Boosting makes such weights: the best cut must not be lost in sums dominated by a few large ones."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 3))
+    y = np.where(
+        rng.random(400) < 0.2, rng.integers(0, classes, 400), np.digitize(X[:, 0], [0.3, 0.6, 0.9, 1.2][: classes - 1])
+    )
+    w = np.exp(rng.uniform(-60.0, 0.0, 400))
+    tree = grow(X, y, sample_weight=w, criterion="gini", max_depth=1)
+    low = X[:, tree.feature[0]] <= tree.threshold[0]
+    reached = impurity(y[low], w[low], "gini") + impurity(y[~low], w[~low], "gini")
+    assert reached <= best_first_split(X, y, w, "gini") + 1e-12 * w.sum()
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(CRITERIA), st.booleans())
 def test_first_split_is_the_best_one(seed, criterion, weighted):

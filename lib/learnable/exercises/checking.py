@@ -387,7 +387,7 @@ class Answer:
         came, wanted = came.astype(float), target.astype(float)
         with np.errstate(invalid="ignore"):
             error = np.where(came == wanted, 0.0, np.abs(came - wanted))  # equal infinities do not differ
-            allowed = atol + rtol * np.abs(wanted)
+            allowed = np.where(np.isfinite(wanted), atol + rtol * np.abs(wanted), 0.0)
         bad = ~(error <= allowed)
         if not bad.any():
             return self

@@ -258,6 +258,8 @@ def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split,
     counts = np.zeros(k)
     on_left = np.zeros(k)
     regression = criterion == 3
+    # With weights of very different size the running sums of squares lose all digits; then class sums are squared anew.
+    uneven = weight.max() > 1e4 * weight[weight > 0.0].min()
     node = 0
     while node < m:
         lo, hi = begin[node], end[node]
@@ -301,7 +303,10 @@ def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split,
             if regression:
                 found, place = _scan_squared(column, row, lo, hi, target, weight, mean, w_all, min_leaf)
             elif criterion == 0:
-                found, place = _scan_gini(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
+                if uneven:
+                    found, place = _scan_uneven(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
+                else:
+                    found, place = _scan_gini(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
             elif criterion == 1 and len(table) > 0:
                 found, place = _scan_entropy(column, row, lo, hi, codes, counts, on_left, table, min_leaf, k)
             else:
@@ -416,6 +421,38 @@ def _scan_gini(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_l
                 w_right = w_all - w_left
                 if w_left > 0.0 and w_right > 0.0:
                     score = left_squares / w_left + right_squares / w_right
+                    if score > best * (1.0 + 1e-14):
+                        best, place = score, p
+    return w_all - best, place
+
+
+@njit(cache=True)
+def _scan_uneven(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k):
+    """Best cut by Gini for weights that span many orders of magnitude, O(k) a cut.
+
+    The score of a cut is the sum of l_c(l_c/l) and r_c(r_c/r): shares times class sums, so that an error in a small
+    side stays as small as the side. A side below rounding error of the whole has no score.
+    """
+    on_left[:] = 0.0
+    best, place = -1.0, -1
+    value = column[row[lo]]
+    for p in range(lo, hi - 1):
+        i = row[p]
+        on_left[codes[i]] += weight[i]
+        following = column[row[p + 1]]
+        if following != value:
+            value = following
+            if p + 1 - lo >= min_leaf and hi - p - 1 >= min_leaf:
+                w_left, w_right = 0.0, 0.0
+                for c in range(k):
+                    w_left += on_left[c]
+                    w_right += max(counts[c] - on_left[c], 0.0)
+                if min(w_left, w_right) > 1e-13 * w_all:
+                    score = 0.0
+                    for c in range(k):
+                        score += on_left[c] * (on_left[c] / w_left)
+                        r = max(counts[c] - on_left[c], 0.0)
+                        score += r * (r / w_right)
                     if score > best * (1.0 + 1e-14):
                         best, place = score, p
     return w_all - best, place
