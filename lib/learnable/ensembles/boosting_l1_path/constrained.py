@@ -1,0 +1,380 @@
+"""Exact minimisers of a loss under a bound on the l1 norm, which small steps follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from learnable.ensembles.boosting_l1_path.stepping import _EXPONENTIAL, _LOGISTIC, _SQUARED, read_problem
+from learnable.optim.homotopy import lasso_homotopy
+from learnable.validation import check_finite_array, check_scalar
+
+__all__ = ["ConstrainedPath", "kkt_l1", "l1_constrained_path", "path_direction", "separable_limit", "sparsify"]
+
+
+@dataclass(frozen=True)
+class ConstrainedPath:
+    """Minimisers for a grid of bounds: `c`, `coefs` (one row each), `penalties` (the multipliers) and `violations`."""
+
+    c: np.ndarray
+    coefs: np.ndarray
+    penalties: np.ndarray
+    violations: np.ndarray
+
+
+class _Objective:
+    """A monotone transform of the loss whose gradient and curvature keep their digits at any scale of the margins.
+
+    For the exponential loss it is log sum exp(-m): the same minimisers under any constraint on the coefficients. For
+    the logistic loss the sum is divided by its value at the current point.
+    """
+
+    def __init__(self, H, y, code):
+        self.code, self.y = code, y
+        self.Z = H if code == _SQUARED else y[:, None] * H
+
+    def value(self, beta):
+        m = self.Z @ beta
+        if self.code == _SQUARED:
+            return 0.5 * float(np.sum((self.y - m) ** 2))
+        terms = -m if self.code == _EXPONENTIAL else np.log(np.logaddexp(0.0, -m) + 1e-320)
+        if self.code == _LOGISTIC:
+            terms = np.where(m > 30.0, -m, terms)
+        top = terms.max()
+        return float(top + np.log(np.sum(np.exp(terms - top))))
+
+    def parts(self, beta):
+        """Gradient and Hessian (a positive semi-definite model of it) at beta."""
+        Z = self.Z
+        m = Z @ beta
+        if self.code == _SQUARED:
+            return -(Z.T @ (self.y - m)), Z.T @ Z
+        if self.code == _EXPONENTIAL:
+            p = np.exp(-(m - m.min()))
+            p /= p.sum()
+            slope = -(Z.T @ p)
+            return slope, (Z.T * p) @ Z - np.outer(slope, slope)
+        low = -np.logaddexp(0.0, m)  # log of the weight 1/(1 + e^m)
+        size = np.where(m > 30.0, -m, np.log(np.logaddexp(0.0, -m) + 1e-320))  # log of the loss
+        total = size.max() + np.log(np.sum(np.exp(size - size.max())))
+        p = np.exp(low - total)
+        slope = -(Z.T @ p)
+        curve = np.exp(low - np.logaddexp(0.0, -m) - total)
+        return slope, (Z.T * curve) @ Z
+
+
+def kkt_l1(H, y, loss, beta, *, active=1e-9):
+    r"""How well beta satisfies the conditions of a minimiser under a bound on its l1 norm.
+
+    At a minimiser :math:`|h_j'r| = \lambda` with the sign of :math:`\beta_j` on the support and :math:`\le\lambda`
+    off it, where :math:`r = -\partial C/\partial F`.
+
+    Returns
+    -------
+    penalty : float
+        :math:`\lambda`, relative to the largest :math:`|h_j'r|` the units are those of the loss's monotone transform.
+    violation : float
+        Largest deviation, relative to :math:`\lambda`.
+
+    Examples
+    --------
+    >>> kkt_l1([[1.0, 0.0], [0.0, 1.0]], [2.0, 1.0], "squared", [1.0, 0.0])[1]
+    0.0
+    """
+    H, y, code, _ = read_problem(H, y, loss)
+    if code < 0:
+        raise ValueError("loss must be 'squared', 'exponential' or 'logistic'")
+    beta = check_finite_array(beta, "beta", ndim=1)
+    slope, _ = _Objective(H, y, code).parts(beta)
+    return _conditions(slope, beta, active)
+
+
+def _conditions(slope, beta, active=1e-9):
+    support = np.abs(beta) > active * max(np.abs(beta).max(initial=0.0), 1e-300)
+    if not support.any():
+        return float(np.abs(slope).max()), 0.0
+    penalty = float(np.mean(-slope[support] * np.sign(beta[support])))
+    off = np.abs(slope[~support]).max(initial=0.0) - penalty
+    on = np.abs(-slope[support] * np.sign(beta[support]) - penalty).max()
+    return penalty, float(max(off, on, 0.0) / max(abs(penalty), 1e-300))
+
+
+def l1_constrained_path(H, y, loss, c_grid, *, tol=1e-8, max_iter=500):
+    r"""Minimise the loss subject to :math:`\|\beta\|_1\le c` for every c of a grid.
+
+    The squared loss goes through the exact lasso homotopy. For the exponential and the logistic loss an active-set
+    Newton method solves on a face of the l1 ball (signs fixed), drops a coefficient that reaches zero, and adds the
+    one whose correlation exceeds the multiplier most, until the conditions hold to `tol`.
+
+    Parameters
+    ----------
+    H : array (n, J)
+    y : array (n,)
+    loss : {"squared", "exponential", "logistic"}
+    c_grid : array (k,)
+        Bounds, positive.
+    tol : float, default=1e-8
+        On the conditions, relative to the multiplier.
+    max_iter : int, default=500
+        Newton steps for each c.
+
+    Returns
+    -------
+    ConstrainedPath
+        Where the unconstrained minimiser has a smaller norm than c, that one, with penalty 0.
+
+    Examples
+    --------
+    >>> path = l1_constrained_path([[2.0, 0.5], [2.0, 1.5]], [1, 1], "logistic", [0.5, 5.0])
+    >>> path.coefs.round(6).tolist()
+    [[0.5, 0.0], [5.0, 0.0]]
+    """
+    H, y, code, _ = read_problem(H, y, loss)
+    if code < 0:
+        raise ValueError("loss must be 'squared', 'exponential' or 'logistic'")
+    grid = check_finite_array(c_grid, "c_grid", ndim=1)
+    if grid.size == 0 or np.any(grid <= 0.0):
+        raise ValueError("every c must be positive")
+    tol = check_scalar(tol, "tol", low=0.0, closed="neither")
+    coefs, penalties, worst = np.empty((grid.size, H.shape[1])), np.empty(grid.size), np.empty(grid.size)
+    if code == _SQUARED:
+        knots = lasso_homotopy(H, y)
+        norms = np.abs(knots.coefs).sum(axis=1)
+        for k, c in enumerate(grid):
+            if c >= norms[-1]:
+                coefs[k], penalties[k], worst[k] = knots.coefs[-1], 0.0, 0.0
+                continue
+            i = int(np.argmax(norms > c))
+            share = (c - norms[i - 1]) / (norms[i] - norms[i - 1])
+            coefs[k] = (1.0 - share) * knots.coefs[i - 1] + share * knots.coefs[i]
+            penalties[k] = (1.0 - share) * knots.penalties[i - 1] + share * knots.penalties[i]
+            slope = -(H.T @ (y - H @ coefs[k]))
+            worst[k] = _conditions(slope, coefs[k])[1]
+        return ConstrainedPath(grid, coefs, penalties, worst)
+    objective = _Objective(H, y, code)
+    beta = np.zeros(H.shape[1])
+    for k in np.argsort(grid, kind="stable"):
+        beta, penalties[k], worst[k] = _on_ball(objective, beta, float(grid[k]), tol, max_iter)
+        coefs[k] = beta
+    return ConstrainedPath(grid, coefs, penalties, worst)
+
+
+def _on_ball(objective, beta, c, tol, max_iter):
+    """The minimiser under |beta|_1 <= c, started from a smaller ball's."""
+    beta = beta.copy()
+    norm = np.abs(beta).sum()
+    if norm > 0.0:
+        beta *= c / norm
+    else:
+        slope, _ = objective.parts(beta)
+        j = int(np.argmax(np.abs(slope)))
+        beta[j] = -c * np.sign(slope[j]) if slope[j] != 0.0 else 0.0
+        if beta[j] == 0.0:
+            return beta, 0.0, 0.0
+    sign = np.sign(beta)
+    tight = True
+    penalty = violation = np.inf
+    for _ in range(max_iter):
+        slope, curve = objective.parts(beta)
+        active = np.flatnonzero(sign)
+        s = sign[active]
+        penalty = float(np.mean(-slope[active] * s)) if tight else 0.0
+        if tight and penalty < 0.0 and np.abs(slope[active] * s + penalty).max() < 1e-6 * abs(penalty):
+            tight = False  # the loss falls towards the inside: the bound does not bind
+            continue
+        residual = np.abs(slope[active] + penalty * s).max(initial=0.0)
+        scale = max(abs(penalty), np.abs(slope).max() * 1e-12, 1e-300)
+        outside = np.abs(slope)
+        outside[active] = 0.0
+        j = int(np.argmax(outside))
+        violation = max(residual, outside[j] - max(penalty, 0.0), 0.0) / scale
+        if violation <= tol:
+            break
+        if residual <= max(0.1 * (outside[j] - penalty), 0.3 * tol * scale) and outside[j] > penalty:
+            sign[j] = -np.sign(slope[j])
+            active = np.flatnonzero(sign)
+            s = sign[active]
+        step = _face_step(curve[np.ix_(active, active)], -slope[active], s, tight)
+        # A coefficient that would change its sign stops the step, and leaves.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(step * s < 0.0, -beta[active] / step, np.inf)
+        fresh = (beta[active] == 0.0) & (step * s < 0.0)
+        if fresh.any():
+            sign[active[fresh]] = 0.0
+            continue
+        longest = min(1.0, float(room.min(initial=np.inf)))
+        length, start = longest, objective.value(beta)
+        descent = float(slope[active] @ step)
+        trial = beta.copy()
+        for _ in range(60):
+            trial[active] = beta[active] + length * step
+            if objective.value(trial) <= start + 1e-4 * length * min(descent, 0.0) + 1e-15 * abs(start):
+                break
+            length *= 0.5
+        beta = trial
+        if length == longest and longest < 1.0:
+            gone = active[room <= longest * (1.0 + 1e-12)]
+            beta[gone] = 0.0
+            sign[gone] = 0.0
+        if tight:
+            total = np.abs(beta).sum()
+            if total > 0.0:
+                beta *= c / total
+    return beta, max(penalty, 0.0), float(violation)
+
+
+def _face_step(curve, force, s, tight):
+    """Newton step on a face of the ball: minimise 1/2 d'Qd - force'd, with s'd = 0 if the bound is tight."""
+    scale = max(float(np.trace(curve)) / len(s), 1e-300)
+    Q = curve + 1e-12 * scale * np.eye(len(s))
+    if not tight:
+        return linalg.solve(Q, force, assume_a="pos")
+    try:
+        both = linalg.solve(Q, np.column_stack([force, s]), assume_a="pos")
+    except linalg.LinAlgError:
+        both = linalg.lstsq(Q, np.column_stack([force, s]))[0]
+    step = both[:, 0] - both[:, 1] * (s @ both[:, 0]) / (s @ both[:, 1])
+    return step - s * (s @ step) / len(s)
+
+
+def path_direction(H, y, loss, beta):
+    r"""Derivative of the constrained minimiser with respect to its l1 norm (Rosset et al. 2004, App. A).
+
+    On the active set with signs s: :math:`K^{-1}s/(s'K^{-1}s)`, :math:`K = H_A'WH_A`, W the second derivatives of the
+    loss.
+
+    Examples
+    --------
+    >>> path_direction(np.eye(2), [2.0, 1.0], "squared", [1.5, 0.5]).tolist()
+    [0.5, 0.5]
+    """
+    H, y, code, surrogate = read_problem(H, y, loss)
+    beta = check_finite_array(beta, "beta", ndim=1)
+    active = np.flatnonzero(beta)
+    if active.size == 0:
+        raise ValueError("beta is zero: its direction is the steepest coordinate")
+    part = H[:, active]
+    W = np.ones(y.size) if code == _SQUARED else surrogate.second(y * (H @ beta))
+    K = (part.T * (W / W.max())) @ part
+    s = np.sign(beta[active])
+    solved = linalg.solve(K, s, assume_a="sym")
+    out = np.zeros(beta.size)
+    out[active] = solved / (s @ solved)
+    return out
+
+
+def separable_limit(H, y, loss="logistic", *, c=None, p=1):
+    r"""The minimiser for a large bound on the lp norm, divided by the bound: nearly the lp maximum-margin separator.
+
+    Parameters
+    ----------
+    H, y
+        Separable data: some combination of the columns has the right sign everywhere.
+    loss : {"exponential", "logistic"}
+    c : float, optional
+        The bound; by default large enough that losses at the optimum differ by e^30.
+    p : {1, 2}, default=1
+
+    Returns
+    -------
+    ndarray (J,)
+
+    Examples
+    --------
+    >>> separable_limit([[2.0, 0.5], [2.0, 1.5]], [1, 1], p=1, c=100.0).tolist()
+    [1.0, 0.0]
+    """
+    from learnable.ensembles.boosting_l1_path.margins import max_l1_margin, max_l2_margin
+
+    H, y, code, _ = read_problem(H, y, loss)
+    if code not in (_EXPONENTIAL, _LOGISTIC):
+        raise ValueError("loss must be 'exponential' or 'logistic'")
+    Z = y[:, None] * H
+    if p not in (1, 2):
+        raise ValueError(f"p must be 1 or 2, got {p!r}")
+    best = (max_l1_margin if p == 1 else max_l2_margin)(Z)
+    if best.margin <= 0.0:
+        raise ValueError("the data are not separable: the minimiser does not run away, and has no limit direction")
+    c = 1000.0 / best.margin if c is None else check_scalar(c, "c", low=0.0, closed="neither")
+    if p == 1:
+        path = l1_constrained_path(H, y, loss, np.geomspace(min(1.0, c), c, 24), tol=1e-7)
+        return path.coefs[-1] / c
+    return _on_sphere(_Objective(H, y, code), c)
+
+
+def _on_sphere(objective, c):
+    """Minimise over the l2 sphere of radius c: Newton's method with the multiplier as a ridge, over growing radii."""
+    from scipy.optimize import minimize
+
+    size = objective.Z.shape[1]
+    u = objective.Z.mean(axis=0)
+    u = u / np.linalg.norm(u) if u.any() else np.eye(size)[0]
+    for radius in np.geomspace(min(1.0, c), c, 40):
+
+        def scaled(x, radius=radius):
+            length = np.linalg.norm(x)
+            direction = x / length
+            slope, _ = objective.parts(radius * direction)
+            inside = radius * (slope - direction * (slope @ direction)) / length
+            return objective.value(radius * direction), inside
+
+        u = minimize(scaled, u, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000}).x
+        u /= np.linalg.norm(u)
+    return u
+
+
+def sparsify(H, beta, *, tol=1e-10):
+    r"""An equal fit with the same l1 norm and at most n non-zero coefficients (Rosset et al. 2004, App. B).
+
+    For an optimum of an l1-constrained problem with more non-zeros than observations: the active columns depend
+    linearly on each other, and moving along the dependence changes neither fit nor norm until a coefficient vanishes.
+
+    Parameters
+    ----------
+    H : array (n, J)
+    beta : array (J,)
+    tol : float, default=1e-10
+        Relative; what counts as a dependence.
+
+    Returns
+    -------
+    ndarray (J,)
+
+    Raises
+    ------
+    ValueError
+        If the norm would change along every dependence: then beta was no optimum (it could be made shorter).
+
+    Examples
+    --------
+    >>> sparsify([[1.0, 1.0]], [0.25, 0.75]).tolist()
+    [0.0, 1.0]
+    """
+    H = check_finite_array(H, "H", ndim=2)
+    beta = check_finite_array(beta, "beta", ndim=1).copy()
+    if beta.size != H.shape[1]:
+        raise ValueError(f"beta must have one entry for each of the {H.shape[1]} columns, got {beta.size}")
+    beta[np.abs(beta) <= 1e-14 * np.abs(beta).max(initial=0.0)] = 0.0
+    while np.count_nonzero(beta) > H.shape[0]:
+        active = np.flatnonzero(beta)
+        _, values, rows = linalg.svd(H[:, active])
+        rank = int(np.sum(values > tol * values[0]))
+        null = rows[rank:]
+        slopes = null @ np.sign(beta[active])
+        worst = np.abs(slopes).max()
+        if worst > 1e-6:
+            if null.shape[0] == 1:
+                raise ValueError("the l1 norm can be made smaller at the same fit: beta is not an optimum")
+            # Combine dependences so that the norm stays.
+            k = int(np.argmax(np.abs(slopes)))
+            others = np.delete(null, k, axis=0) - np.outer(np.delete(slopes, k) / slopes[k], null[k])
+            null = others
+        direction = null[0] / np.abs(null[0]).max()
+        with np.errstate(divide="ignore"):
+            steps = np.where(np.abs(direction) > 1e-12, -beta[active] / direction, np.inf)
+        out = int(np.argmin(np.abs(steps)))
+        beta[active] += steps[out] * direction
+        beta[active[out]] = 0.0
+    return beta
