@@ -128,10 +128,11 @@ class BoostedPathClassifier(GradientBoost):
         return self.path_.coefs[1:] @ self._columns(X).T
 
     def staged_margins(self, X, y):
-        r"""Smallest normalised margin after each step: min y F / (eps t)."""
+        """Smallest margin y F after each step over the l1 norm of the coefficients (nan where they are all zero)."""
         scores = self.staged_decision_function(X)
         if self._dictionary is None:
             norm = np.cumsum(np.abs(self.alphas_))
         else:
             norm = np.abs(self.path_.coefs[1:]).sum(axis=1)
-        return (scores * self._signs(y)).min(axis=1) / norm
+        smallest = (scores * self._signs(y)).min(axis=1)
+        return np.divide(smallest, norm, out=np.full(norm.size, np.nan), where=norm > 0.0)

@@ -164,6 +164,7 @@ def l1_constrained_path(H, y, loss, c_grid, *, tol=1e-8, max_iter=500):
 def _on_ball(objective, beta, c, tol, max_iter):
     """The minimiser under |beta|_1 <= c, started from a smaller ball's."""
     beta = beta.copy()
+    steepest = float(np.abs(objective.parts(np.zeros(beta.size))[0]).max())
     norm = np.abs(beta).sum()
     if norm > 0.0:
         beta *= c / norm
@@ -181,11 +182,11 @@ def _on_ball(objective, beta, c, tol, max_iter):
         active = np.flatnonzero(sign)
         s = sign[active]
         penalty = float(np.mean(-slope[active] * s)) if tight else 0.0
-        if tight and penalty < 0.0 and np.abs(slope[active] * s + penalty).max() < 1e-6 * abs(penalty):
+        if tight and penalty < 0.0 and np.abs(slope[active] + penalty * s).max() < 1e-6 * abs(penalty):
             tight = False  # the loss falls towards the inside: the bound does not bind
             continue
         residual = np.abs(slope[active] + penalty * s).max(initial=0.0)
-        scale = max(abs(penalty), np.abs(slope).max() * 1e-12, 1e-300)
+        scale = max(abs(penalty), 1e-300) if tight else max(steepest, 1e-300)
         outside = np.abs(slope)
         outside[active] = 0.0
         j = int(np.argmax(outside))
@@ -205,6 +206,9 @@ def _on_ball(objective, beta, c, tol, max_iter):
             sign[active[fresh]] = 0.0
             continue
         longest = min(1.0, float(room.min(initial=np.inf)))
+        outward = float(s @ step)
+        full = (c - float(s @ beta[active])) / outward if not tight and outward > 0.0 else np.inf
+        longest = min(longest, max(full, 0.0))
         length, start = longest, objective.value(beta)
         descent = float(slope[active] @ step)
         trial = beta.copy()
@@ -215,6 +219,8 @@ def _on_ball(objective, beta, c, tol, max_iter):
             length *= 0.5
         beta = trial
         if length == longest and longest < 1.0:
+            if longest == full:
+                tight = True
             gone = active[room <= longest * (1.0 + 1e-12)]
             beta[gone] = 0.0
             sign[gone] = 0.0

@@ -122,7 +122,9 @@ def eps_boost(H, y, loss="exponential", *, eps=0.01, n_steps=1000, record=None, 
 def l2_boost_path(H, y, loss="exponential", *, eps=0.01, n_steps=1000, record=None, start=None):
     r"""The relative whose path follows l2-constrained minimisers: pick :math:`\arg\max|w'h_j|/|\beta_j|`.
 
-    A coefficient at zero comes before all others, so every coordinate enters before any is used twice.
+    A coefficient that has not moved yet comes before all others, so every coordinate enters before any is used twice;
+    later the divisor is at least :math:`\varepsilon`, and a step that would raise the loss is passed over (a
+    coefficient that belongs near zero would otherwise be pushed to and fro for ever).
 
     Parameters
     ----------
@@ -168,23 +170,27 @@ def _describe(H, y, code, surrogate, shots, coefs, chosen, length):
         loss, smallest = 0.5 * np.mean((y - F) ** 2, axis=1), np.full(len(shots), np.nan)
     else:
         margins = y * F
-        loss, smallest = surrogate(margins).mean(axis=1), margins.min(axis=1)
+        with np.errstate(over="ignore"):
+            loss, smallest = surrogate(margins).mean(axis=1), margins.min(axis=1)
     return BoostPath(shots, coefs, length, np.abs(coefs).sum(axis=1), loss, smallest, chosen)
 
 
 @njit(cache=True)
-def _pick(c, beta, squares):
-    best, j = -1.0, 0
+def _pick(c, beta, fresh, eps, squares):
+    """The coordinate to move; with `squares` by |c_j| / |beta_j|, where `fresh` ones come first."""
+    best, j = -1.0, -1
     if squares:
         for k in range(c.size):
-            if beta[k] == 0.0 and abs(c[k]) > best:
+            if fresh[k] and abs(c[k]) > best:
                 best, j = abs(c[k]), k
-        if best > 0.0:
+        if j >= 0 and best > 0.0:
+            fresh[j] = False
             return j
-        best = -1.0
+        best, j = -1.0, 0
         for k in range(c.size):
-            if beta[k] != 0.0 and abs(c[k]) > best * abs(beta[k]):
-                best, j = abs(c[k]) / abs(beta[k]), k
+            size = max(abs(beta[k]), eps)
+            if abs(c[k]) > best * size:
+                best, j = abs(c[k]) / size, k
         return j
     for k in range(c.size):
         if abs(c[k]) > best:
@@ -196,6 +202,7 @@ def _pick(c, beta, squares):
 def _squared_steps(gram, c, beta, eps, n_steps, shots, squares):
     J = beta.size
     counts = np.zeros(J, np.int64)
+    fresh = beta == 0.0
     origin = beta.copy()
     coefs = np.empty((shots.size, J))
     chosen = np.empty(n_steps, np.int32)
@@ -206,7 +213,14 @@ def _squared_steps(gram, c, beta, eps, n_steps, shots, squares):
             at += 1
         if t == n_steps:
             break
-        j = _pick(c, beta, squares)
+        j = _pick(c, beta, fresh, eps, squares)
+        if squares and abs(c[j]) < 0.5 * eps * gram[j, j]:
+            open_ones = c.copy()
+            for _ in range(J):
+                open_ones[j] = 0.0
+                j = _pick(open_ones, beta, fresh, eps, squares)
+                if abs(open_ones[j]) >= 0.5 * eps * gram[j, j]:
+                    break
         s = 1 if c[j] >= 0.0 else -1
         chosen[t] = j
         counts[j] += s
@@ -222,6 +236,7 @@ def _squared_steps(gram, c, beta, eps, n_steps, shots, squares):
 def _margin_steps(Z, m, beta, eps, n_steps, shots, code, squares):
     J, n = Z.shape
     counts = np.zeros(J, np.int64)
+    fresh = beta == 0.0
     origin = beta.copy()
     coefs = np.empty((shots.size, J))
     chosen = np.empty(n_steps, np.int32)
@@ -250,7 +265,18 @@ def _margin_steps(Z, m, beta, eps, n_steps, shots, code, squares):
             for i in range(n):
                 w[i] = w[i] / (1.0 + w[i]) if m[i] >= 0.0 else 1.0 / (1.0 + w[i])
         c = np.dot(Z, w)
-        j = _pick(c, beta, squares)
+        j = _pick(c, beta, fresh, eps, squares)
+        if squares:
+            # A coefficient that belongs at zero would be pushed to and fro for ever: take only steps that descend.
+            for _ in range(J):
+                bend = 0.0
+                for i in range(n):
+                    slope = w[i] if code == 1 or low > 40.0 else w[i] * (1.0 - w[i])
+                    bend += slope * Z[j, i] * Z[j, i]
+                if abs(c[j]) >= 0.5 * eps * bend:
+                    break
+                c[j] = 0.0
+                j = _pick(c, beta, fresh, eps, squares)
         s = 1 if c[j] >= 0.0 else -1
         chosen[t] = j
         counts[j] += s
@@ -265,6 +291,7 @@ def _margin_steps(Z, m, beta, eps, n_steps, shots, code, squares):
 def _general_steps(H, y, surrogate, beta, eps, n_steps, shots, squares):
     Z = y[:, None] * H
     m = Z @ beta
+    fresh = beta == 0.0
     coefs, chosen, at = np.empty((shots.size, beta.size)), np.empty(n_steps, np.int32), 0
     for t in range(n_steps + 1):
         if at < shots.size and shots[at] == t:
@@ -273,7 +300,7 @@ def _general_steps(H, y, surrogate, beta, eps, n_steps, shots, squares):
         if t == n_steps:
             break
         c = -surrogate.derivative(m) @ Z
-        j = _pick(c, beta, squares)
+        j = _pick(c, beta, fresh, eps, squares)
         move = eps if c[j] >= 0.0 else -eps
         chosen[t] = j
         beta[j] += move
