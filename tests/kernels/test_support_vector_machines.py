@@ -196,8 +196,8 @@ def test_essential_support_vectors_against_a_program_over_all_points():
 def test_claim_04_hulls_and_the_shortest_segment():
     for seed in range(100):
         X, y = separable(seed, n=12 + seed % 20, d=2 + seed % 4, gap=0.3)
-        near = svm.hull_distance(X[y > 0], X[y < 0], tol=1e-12)
-        fitted = svm.HardMarginSVM(tol=1e-12).fit(X, y)
+        near = svm.hull_distance(X[y > 0], X[y < 0])
+        fitted = svm.HardMarginSVM(tol=1e-10).fit(X, y)
         w, w0 = fitted.coef_[0], fitted.intercept_
         v = near.plus - near.minus
         assert v == pytest.approx(2.0 * w / (w @ w), abs=1e-6)
@@ -312,6 +312,14 @@ def test_report_counts_by_hand():
     assert report["margin_errors"].tolist() == np.flatnonzero(y * score < 1 - 1e-6).tolist()
     assert set(report["margin_errors"]) <= set(report["bound"])
     assert sorted([*report["bound"], *report["inbound"]]) == report["support"].tolist()
+
+
+def test_points_on_the_boundary_are_positive():
+    X, y = np.array([[-1.0], [0.0], [0.0], [1.0]]), np.array([-1, -1, 1, 1])
+    fitted = svm.SoftMarginSVM(C=1.0, tol=1e-10).fit(X, y)
+    assert fitted.decision_function(X)[1] == 0.0
+    assert fitted.predict(X).tolist() == [-1, 1, 1, 1]
+    assert svm.support_vector_report(fitted, X)["misclassified"].tolist() == [1]
 
 
 def test_prices_point_by_point():
@@ -567,6 +575,18 @@ def test_pegasos_comes_near_the_optimum():
     best = svm.DualCoordinateSVM(C=0.3).fit(X, y).primal_
     values = [svm.PegasosSVM(C=0.3, n_epochs=e).fit(X, y).primal_ for e in (5, 500)]
     assert best <= values[1] < 1.002 * best < values[0]
+
+
+def test_pegasos_takes_the_steps_of_its_definition():
+    X, y = overlapping(12, n=30, d=2, shift=0.5)
+    draws = np.random.RandomState(0).randint(30, size=90)
+    w, late, lam = np.zeros(2), [], 1.0 / (30 * 0.3)
+    for t, i in enumerate(draws, start=1):
+        inside = y[i] * (X[i] @ w) < 1.0
+        w = (1.0 - 1.0 / t) * w + inside * y[i] * X[i] / (lam * t)
+        late.append(w)
+    fitted = svm.PegasosSVM(C=0.3, n_epochs=3).fit(X, y)
+    assert fitted.coef_[0] == pytest.approx(np.mean(late[45:], axis=0), rel=1e-10)
 
 
 def test_too_few_sweeps_warn():
