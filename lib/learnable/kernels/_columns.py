@@ -19,6 +19,8 @@ __all__ = ["ColumnCache", "GramSource", "as_source"]
 
 # What a request for columns costs besides the arithmetic, in nanoseconds.
 _CALL = 30_000.0
+# Part of the memory granted that holds full columns.
+SHARE = 0.75
 
 
 @njit(cache=True)
@@ -100,7 +102,8 @@ class ColumnCache:
         Anything that :func:`learnable.kernels.functions.as_kernel` accepts.
     X : array-like (n, d)
     cache_mb : float, default=200
-        Memory for columns, in units of 10^6 bytes. At least two columns are always kept.
+        Memory for columns, in units of 10^6 bytes: three quarters for full ones, the rest for those of the solver's
+        active set. At least two columns are always kept.
     dtype : {float32, float64}, default=float32
         Storage of the columns. Columns are computed in double precision and rounded; gradients are always summed in
         double precision. Single precision is enough for a KKT tolerance of about 1e-5 and above.
@@ -123,11 +126,13 @@ class ColumnCache:
         if not np.all(np.isfinite(self.diagonal)):
             raise ValueError("the kernel is not finite on the diagonal")
         width = self.size * np.dtype(dtype).itemsize
-        slots = int(min(self.size, max(2, cache_mb * 1e6 // width)))
+        # A part of the memory is left to the solver, which keeps shortened columns of the points that still move.
+        slots = int(min(self.size, max(2, SHARE * cache_mb * 1e6 // width)))
         self.store = np.empty((slots, self.size), dtype=dtype)
         self.slot = np.full(self.size, -1)
         self.owner = np.full(slots, -1)
         self.stamp = np.zeros(slots, dtype=np.int64)
+        self.born = np.zeros(slots, dtype=np.int64)
         self.clock = 1
         self.evaluated = 0
         self._filled = 0
@@ -164,7 +169,7 @@ class ColumnCache:
             self._evaluator.rows(wanted, self.store[first : first + free])
             self.owner[first : first + free] = wanted
             self.slot[wanted] = np.arange(first, first + free)
-            self.stamp[first : first + free] = self.clock
+            self.stamp[first : first + free] = self.born[first : first + free] = self.clock
             self.clock += 1
             return
         if protect >= 0:
@@ -177,8 +182,16 @@ class ColumnCache:
         self.store[oldest] = self.rows(wanted)
         self.owner[oldest] = wanted
         self.slot[wanted] = oldest
-        self.stamp[oldest] = self.clock
+        self.stamp[oldest] = self.born[oldest] = self.clock
         self.clock += 1
+
+    def block(self):
+        """How many columns to fetch at once: one, if most of the guesses so far were not needed."""
+        if self.batch > 1 and self._filled >= 4 * self.batch:
+            needed = np.count_nonzero(self.stamp[: self._filled] > self.born[: self._filled])
+            if needed < 0.6 * self._filled:
+                return 1
+        return self.batch
 
     def dot(self, beta):
         """K beta in double precision, from cached columns where they exist."""

@@ -26,7 +26,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from learnable.kernels import _iteration as loops
-from learnable.kernels._columns import ColumnCache, GramSource, as_source
+from learnable.kernels._columns import SHARE, ColumnCache, GramSource, as_source
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = [
@@ -215,7 +215,7 @@ class _Active:
         source = self.source
         if self.whole:
             source.clock = self.clock
-            source.fetch(self._candidates(column, source.batch), protect)
+            source.fetch(self._candidates(column, source.block()), protect)
             self.clock = source.clock
             return
         original = self.chosen[column]
@@ -226,7 +226,7 @@ class _Active:
         else:
             if self.points is None:
                 self.points = source.restrict(self.chosen)
-            wanted = self._candidates(column, min(source.batch, self.store.shape[0] // 4))
+            wanted = self._candidates(column, min(source.block(), self.store.shape[0] // 4))
             self._put(wanted, self.points.rows(wanted), protect)
 
     def _put(self, columns, rows, protect):
@@ -493,7 +493,7 @@ def solve(
         values = source.dot(beta) if np.any(beta) else np.zeros(n)
 
     iterate = loops.iterate if equality else loops.iterate_single
-    memory = 0.4e6 * cache_mb if source.complete else 0.4 * source.store.nbytes
+    memory = 0.25e6 * cache_mb if source.complete else source.store.nbytes * (1.0 - SHARE) / SHARE
     everyone = np.arange(n)
 
     def slack_of(values):
@@ -521,7 +521,8 @@ def solve(
             # Newton steps on the free variables, whenever pairs have spent about as much work as they would cost.
             free = active.free().size
             price = free**3 / 30.0 + 10.0 * (_ROUND_COST + 0.5 * free * (active.v.size + 2.0 * free))
-            if 3 <= free <= _MOST_FREE and work > patience * _NEWTON_PRICE * price:
+            fits = source.complete or 8.0 * free * (active.v.size + 2.0 * free) <= 0.5 * source.store.nbytes
+            if fits and 3 <= free <= _MOST_FREE and work > patience * _NEWTON_PRICE * price:
                 decrease, cost = active.newton(equality)
                 patience = max(1.0, patience / 2.0) if decrease * work >= gained * cost else 2.0 * patience
                 work = gained = 0.0
