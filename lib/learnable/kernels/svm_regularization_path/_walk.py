@@ -15,6 +15,8 @@ from numba import njit
 R, E, L, P = 0, 1, 2, 3  # P: inside the box, but tied to the elbow by linear dependence; rests
 ENDED, TIE, EMPTY, SINGULAR, FULL, SEPARATED, FOREVER, LOST = 0, 1, 2, 3, 4, 5, 6, 7
 TO_R, TO_L, FROM_L, FROM_R = 1, 2, 3, 4
+TOGETHER = 4e-15  # multipliers this near to a bound have reached it
+REFRESH = 50  # events between two computations of K theta from scratch
 
 
 @njit(cache=True)
@@ -86,14 +88,28 @@ def rebuild(K, y, elbow, m, kappa, factor, z_one, z_y, tiny):
 
 
 @njit(cache=True)
+def describe(y, alpha, g, lam, a0, out):
+    """Training errors, sum of the slacks and norm of beta."""
+    errors, slack, square = 0, 0.0, 0.0
+    for i in range(y.size):
+        f = (g[i] + a0) / lam
+        if (f >= 0.0) != (y[i] > 0.0):
+            errors += 1
+        slack += max(1.0 - y[i] * f, 0.0)
+        square += y[i] * alpha[i] * g[i]
+    out[0], out[1], out[2] = errors, slack, np.sqrt(max(square, 0.0)) / lam
+
+
+@njit(cache=True)
 def walk(
-    K, y, intercept, sense, kappa, alpha, g, state, status, elbow, factor, z_one, z_y, target, eps,
-    lams, offsets, kinds, points, starts, moved, change, used,
+    K, y, intercept, sense, kappa, alpha, g, state, status, elbow, factor, z_one, z_y, target, eps, limit,
+    lams, offsets, kinds, points, facts, starts, moved, after, used,
 ):  # fmt: skip
     """Follow the path until it ends or needs help.
 
-    state = [lambda, a0]; the sizes of elbow, record and moved list are in `used` = [m, records, entries].
-    Returns a code.
+    state = [lambda, a0]; the sizes of elbow, record and moved list are in `used` = [m, records, entries]. The record
+    says for each event which multipliers moved and where to, so that those that come to rest at a bound are there
+    exactly. Returns a code.
     """
     n = y.size
     h = np.empty(n)
@@ -101,6 +117,7 @@ def walk(
     for i in range(n):
         size = max(size, abs(K[i, i]))
     column = np.empty(elbow.size)
+    taken = 0
     while True:
         m = used[0]
         lam, a0 = state[0], state[1]
@@ -114,7 +131,7 @@ def walk(
                     break
             if not inside:
                 return SEPARATED
-        if used[1] + 2 >= lams.size or used[2] + 3 * m + 2 >= moved.size:
+        if used[1] >= limit or used[1] + m + 2 >= lams.size or used[2] + 3 * m + 2 >= moved.size:
             return FULL
 
         # How the elbow moves.
@@ -125,6 +142,15 @@ def walk(
             total = u.sum()
             c = -sense * w.sum() / total
             d = -sense * w - c * u
+            # An elbow of one class alone rests: whatever solving the system leaves of d is rounding error.
+            alone = True
+            for k in range(1, m):
+                if y[elbow[k]] != y[elbow[0]]:
+                    alone = False
+                    break
+            if alone:
+                d[:] = 0.0
+                c = -sense * y[elbow[0]]
         else:
             u, total = w, 1.0
             d = -sense * w
@@ -148,12 +174,22 @@ def walk(
                 nudge = (fix.sum() - lack) / total
                 fix -= nudge * u
                 a0 += nudge + kappa * lack
+            # Only as far as all multipliers stay inside: the balance is worth more than the rest of the error.
+            part = 1.0
             for k in range(m):
                 i = elbow[k]
-                new = min(max(alpha[i] + y[i] * fix[k], 0.0), 1.0)
+                new = alpha[i] + y[i] * fix[k]
+                if new < 0.0:
+                    part = min(part, alpha[i] / (alpha[i] - new))
+                elif new > 1.0:
+                    part = min(part, (1.0 - alpha[i]) / (new - alpha[i]))
+            a0 = state[1] + part * (a0 - state[1])
+            for k in range(m):
+                i = elbow[k]
+                new = min(max(alpha[i] + part * y[i] * fix[k], 0.0), 1.0)
                 value = y[i] * (new - alpha[i])
                 alpha[i] = new
-                moved[used[2]], change[used[2]] = i, value
+                moved[used[2]], after[used[2]] = i, new
                 used[2] += 1
                 row = K[i]
                 for t in range(n):
@@ -233,26 +269,29 @@ def walk(
         for k in range(m):
             i = elbow[k]
             new = alpha[i] + y[i] * best * d[k]
-            if not ended and k == who and kind == TO_R:
+            # Two points often come to rest together (the last pair of an elbow must): rounding shall not part them.
+            if new <= TOGETHER and y[i] * d[k] < 0.0:
                 new = 0.0
-            elif not ended and k == who and kind == TO_L:
+            elif new >= 1.0 - TOGETHER and y[i] * d[k] > 0.0:
                 new = 1.0
-            else:
-                new = min(max(new, 0.0), 1.0)
-            moved[entries] = i
-            change[entries] = y[i] * (new - alpha[i])
-            value = change[entries]
+            if not ended and k == who and kind <= TO_L:
+                new = 0.0 if kind == TO_R else 1.0
+            moved[entries], after[entries] = i, new
             entries += 1
-            row = K[i]
-            for t in range(n):
-                g[t] += value * row[t]
             alpha[i] = new
+        taken += 1
+        if taken % REFRESH == 0:
+            g[:] = np.dot(K, y * alpha)
+        else:
+            for i in range(n):
+                g[i] += best * h[i]
         a0 += best * c
         lam = target if ended else lam - sense * best
         state[0], state[1] = lam, a0
         lams[records], offsets[records] = lam, a0
         kinds[records] = 0 if ended else kind
         points[records] = -1 if ended else (elbow[who] if kind <= TO_L else who)
+        describe(y, alpha, g, lam, a0, facts[records])
         starts[records + 1] = entries
         used[1], used[2] = records + 1, entries
         if ended:
@@ -260,12 +299,23 @@ def walk(
 
         # Change the sets.
         if kind <= TO_L:
-            i = elbow[who]
-            status[i] = R if kind == TO_R else L
-            delete(factor, m, who, z_one, z_y)
-            for k in range(who, m - 1):
-                elbow[k] = elbow[k + 1]
-            used[0] = m - 1
+            first = points[records]
+            for k in range(m - 1, -1, -1):
+                i = elbow[k]
+                if not ((alpha[i] <= 0.0 and y[i] * d[k] < 0.0) or (alpha[i] >= 1.0 and y[i] * d[k] > 0.0)):
+                    continue
+                status[i] = R if alpha[i] <= 0.0 else L
+                delete(factor, used[0], k, z_one, z_y)
+                used[0] -= 1
+                for t in range(k, used[0]):
+                    elbow[t] = elbow[t + 1]
+                if i != first:
+                    at = used[1]
+                    lams[at], offsets[at], points[at] = lam, a0, i
+                    kinds[at] = TO_R if alpha[i] <= 0.0 else TO_L
+                    facts[at] = facts[records]
+                    starts[at + 1] = entries
+                    used[1] += 1
         else:
             for k in range(m):
                 column[k] = K[who, elbow[k]] + kappa
@@ -274,3 +324,36 @@ def walk(
             elbow[m] = who
             status[who] = E
             used[0] = m + 1
+
+
+@njit(cache=True)
+def replay(first, moved, after, starts):
+    """The multipliers that each entry of a record replaced, and how many different ones each event moved."""
+    alpha = first.copy()
+    before = np.empty(after.size)
+    sizes = np.zeros(starts.size, dtype=np.int64)
+    seen = np.full(first.size, -1)
+    event = 0
+    for k in range(after.size):
+        while event < starts.size and k >= starts[event]:
+            event += 1
+        i = moved[k]
+        if event < starts.size and seen[i] != event:
+            seen[i] = event
+            sizes[event] += 1
+        before[k] = alpha[i]
+        alpha[i] = after[k]
+    return before, sizes
+
+
+@njit(cache=True)
+def accumulate(value, columns, moved, change, starts, lams, offsets, out):
+    """f at other points at every breakpoint: `columns[j]` holds the kernel of training point j with them."""
+    for k in range(lams.size):
+        if k:
+            for e in range(starts[k - 1], starts[k]):
+                row, weight = columns[moved[e]], change[e]
+                for t in range(value.size):
+                    value[t] += weight * row[t]
+        for t in range(value.size):
+            out[k, t] = (value[t] + offsets[k]) / lams[k]

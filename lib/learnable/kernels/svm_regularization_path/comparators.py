@@ -98,19 +98,19 @@ def angle_to(beta, direction):
 def logistic_path(X, y, lambdas):
     """Ridge-penalised logistic regression at each lambda: sum of ln(1 + exp(-y f)) + lambda/2 |beta|^2.
 
-    scikit-learn's Newton solver does the work, in the row space of X when there are more columns than rows.
+    scikit-learn's Newton iteration does the work, in the row space of X when there are more columns than rows.
 
     Parameters
     ----------
     X : array (n, p)
     y : array (n,)
-        Two labels.
+        Labels; more than two classes give the multinomial model.
     lambdas : array (s,)
 
     Returns
     -------
-    coefs : ndarray (s, p)
-    intercepts : ndarray (s,)
+    coefs : ndarray (s, p), or (s, k, p) for k > 2 classes
+    intercepts : ndarray (s,) or (s, k)
 
     Examples
     --------
@@ -123,13 +123,14 @@ def logistic_path(X, y, lambdas):
     if np.any(lambdas <= 0.0):
         raise ValueError("every lambda must be positive")
     R, V = rotate_wide(X) if X.shape[1] > X.shape[0] else (X, None)
-    coefs, intercepts = np.empty((lambdas.size, X.shape[1])), np.empty(lambdas.size)
-    model = LogisticRegression(solver="lbfgs", tol=1e-10, max_iter=10_000, warm_start=True)
+    model = LogisticRegression(solver="newton-cholesky", tol=1e-9, max_iter=200, warm_start=True)
+    coefs, intercepts = [None] * lambdas.size, [None] * lambdas.size
     for k in np.argsort(-lambdas):
         model.set_params(C=1.0 / lambdas[k]).fit(R, y)
-        coefs[k] = model.coef_[0] if V is None else V @ model.coef_[0]
-        intercepts[k] = model.intercept_[0]
-    return coefs, intercepts
+        coefs[k] = model.coef_.copy() if V is None else model.coef_ @ V.T
+        intercepts[k] = model.intercept_.copy()
+    coefs, intercepts = np.array(coefs), np.array(intercepts)
+    return (coefs[:, 0], intercepts[:, 0]) if coefs.shape[1] == 1 else (coefs, intercepts)
 
 
 def regularised_lda_path(X, y, lambdas):

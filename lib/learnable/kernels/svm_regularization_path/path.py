@@ -18,8 +18,10 @@ from learnable.validation import check_scalar
 
 __all__ = ["SVMPath"]
 
-EVENTS = ("end", "to_R", "to_L", "from_L", "from_R", "tie", "restart", "start", "repair")
-_START, _TIE, _RESTART, _REPAIR = 7, 5, 6, 8
+EVENTS = ("end", "to_R", "to_L", "from_L", "from_R", "restart", "start", "repair", "given")
+_RESTART, _START, _REPAIR, _GIVEN = 5, 6, 7, 8
+# The same event met from below.
+_MIRRORED = np.array([0, 4, 3, 2, 1, 5, 6, 7, 8])
 
 
 class SVMPath(ClassifierMixin, BaseEstimator):
@@ -55,6 +57,8 @@ class SVMPath(ClassifierMixin, BaseEstimator):
     elbow_sizes_ : ndarray (s,)
         Points that move between this breakpoint and the next.
     n_errors_, sum_slack_, norm_beta_ : ndarray (s,)
+        Training errors, sum of the slacks and norm of the weight vector there. The norm is the root of a difference
+        of order lambda^2: where lambda is near `lam_min` few of its digits are left.
     separable_ : bool
         The walk ended because no point was left inside the margin: the last machine is the hard-margin one.
     classes_ : ndarray (2,)
@@ -69,8 +73,8 @@ class SVMPath(ClassifierMixin, BaseEstimator):
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [0.5], [-0.5]])
     >>> y = np.array([-1, -1, 1, 1, -1, 1])
     >>> path = SVMPath(kernel="linear").fit(X, y)
-    >>> path.lambdas_.round(3).tolist()[:3]
-    [10.0, 2.0, 1.5]
+    >>> path.lambdas_.round(3).tolist()[:2]
+    [10.0, 2.0]
     >>> float(path.alpha_at(5.0).sum().round(6))
     4.75
     """
@@ -89,7 +93,7 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         """Walk the whole path down."""
         self._begin(X, y)
         walk = _Walk(self._K, self._y, self._intercept, self._eps, self._limit)
-        walk.start_at_infinity()
+        walk.start_at_infinity(self._least)
         walk.run(+1, self._least)
         return self._store(walk)
 
@@ -168,32 +172,15 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         self.beta0_ = self.alpha0_ / self.lambdas_
         self.events_ = [(EVENTS[k], int(i)) for k, i in zip(walk.kinds, walk.points, strict=True)]
         self._first = walk.first
-        self._starts, self._moved, self._change = walk.starts, walk.moved, walk.change
+        self._starts, self._moved, self._after = walk.starts, walk.moved, walk.after
+        before, sizes = walking.replay(self._first, self._moved, self._after, self._starts)
+        self._change = self._y[self._moved] * (self._after - before)
+        self.elbow_sizes_ = np.append(sizes[1:], 0)
+        self.n_errors_ = walk.facts[:, 0].astype(int)
+        self.sum_slack_, self.norm_beta_ = walk.facts[:, 1].copy(), walk.facts[:, 2].copy()
         self.separable_ = walk.separable
         self.n_steps_ = self.lambdas_.size - 1
-        self._summaries()
         return self
-
-    def _summaries(self):
-        """Errors, slack, norm and elbow size at every breakpoint, in one pass over the changes."""
-        y, K = self._y, self._K
-        theta = y * self._first
-        g = K @ theta
-        size = self.lambdas_.size
-        self.n_errors_ = np.empty(size, dtype=int)
-        self.sum_slack_, self.norm_beta_ = np.empty(size), np.empty(size)
-        self.elbow_sizes_ = np.zeros(size, dtype=int)
-        for k in range(size):
-            if k:
-                part = slice(self._starts[k - 1], self._starts[k])
-                index, change = self._moved[part], self._change[part]
-                np.add.at(theta, index, change)
-                g += change @ K[index]
-                self.elbow_sizes_[k - 1] = np.unique(index).size
-            f = (g + self.alpha0_[k]) / self.lambdas_[k]
-            self.n_errors_[k] = np.count_nonzero(np.where(f >= 0.0, 1.0, -1.0) != y)
-            self.sum_slack_[k] = np.maximum(1.0 - y * f, 0.0).sum()
-            self.norm_beta_[k] = max(float(theta @ g), 0.0) ** 0.5 / self.lambdas_[k]
 
     # ---- the path as a function of lambda ------------------------------------------------------------------------
 
@@ -206,9 +193,9 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         for k in range(self.lambdas_.size):
             if k:
                 part = slice(self._starts[k - 1], self._starts[k])
-                np.add.at(alpha, self._moved[part], self._change[part] * self._y[self._moved[part]])
+                alpha[self._moved[part]] = self._after[part]
             out[k] = alpha
-        return np.clip(out, 0.0, 1.0)
+        return out
 
     def _locate(self, lam):
         """Segment of lam and the position in it: 0 at its upper end, 1 at its lower."""
@@ -232,19 +219,20 @@ class SVMPath(ClassifierMixin, BaseEstimator):
     def _solution_at(self, lam):
         k, share, lam = self._locate(lam)
         alpha = self._first.copy()
-        stop = self._starts[k - 1 + 1] if k else 0
-        index = self._moved[:stop]
-        np.add.at(alpha, index, self._change[:stop] * self._y[index])
+        alpha[self._moved[: self._starts[k]]] = self._after[: self._starts[k]]
         offset = self.alpha0_[k]
         if share > 0.0:
             part = slice(self._starts[k], self._starts[k + 1])
-            np.add.at(alpha, self._moved[part], share * self._change[part] * self._y[self._moved[part]])
+            index = np.unique(self._moved[part])
+            reached = alpha.copy()
+            reached[self._moved[part]] = self._after[part]
+            alpha[index] += share * (reached[index] - alpha[index])
             offset += share * (self.alpha0_[k + 1] - offset)
         elif lam > self.lambdas_[0]:
             offset = self._offset_above(lam)
         elif lam < self.lambdas_[-1]:
             alpha, offset = alpha * lam / self.lambdas_[-1], offset * lam / self.lambdas_[-1]
-        return np.clip(alpha, 0.0, 1.0), float(offset)
+        return alpha, float(offset)
 
     def _offset_above(self, lam):
         """An optimal a0 above the first breakpoint: the one nearest to that of the breakpoint."""
@@ -253,6 +241,19 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         g = self._K @ (self._y * self._first)
         low, high = _offset_range(g, self._y, self._first, lam)
         return float(np.clip(self.alpha0_[0], low, high)) if low <= high else 0.5 * (low + high)
+
+    def _knots_above(self, largest):
+        """Where the offset above the first breakpoint bends, and a lambda above which no sign of f changes any more
+        at points with |g| <= `largest`."""
+        top, a0 = self.lambdas_[0], self.alpha0_[0]
+        if not self._intercept:
+            return [top]
+        g = self._K @ (self._y * self._first)
+        resting = self._first <= 0.0
+        bends = [a0 + g[resting & (self._y > 0)].min(initial=np.inf)]
+        bends += [-a0 - g[resting & (self._y < 0)].max(initial=-np.inf)]
+        far = 4.0 * (largest + np.abs(g).max() + abs(a0) + top)
+        return sorted([far, top] + [b for b in bends if top < b < far], reverse=True)
 
     def decision_function(self, X, lam=None):
         """f at one lambda (default: the last breakpoint)."""
@@ -273,12 +274,8 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         cross = X if self._X is None else self.kernel_(X, self._X)
         value = cross @ (self._y * self._first)
         out = np.empty((self.lambdas_.size, X.shape[0]))
-        columns = np.ascontiguousarray(cross.T)
-        for k in range(self.lambdas_.size):
-            if k:
-                part = slice(self._starts[k - 1], self._starts[k])
-                value = value + self._change[part] @ columns[self._moved[part]]
-            out[k] = (value + self.alpha0_[k]) / self.lambdas_[k]
+        columns = np.ascontiguousarray(cross.T, dtype=float)
+        walking.accumulate(value, columns, self._moved, self._change, self._starts, self.lambdas_, self.alpha0_, out)
         return out
 
     def predict(self, X, lam=None):
@@ -350,23 +347,22 @@ class _Walk:
 
     def _allocate(self, records, entries):
         old = self.__dict__.get("_lams")
-        self._lams_new = np.empty(records)
         fresh = {
             "_lams": np.empty(records), "_offsets": np.empty(records), "_kinds": np.zeros(records, dtype=np.int64),
-            "_points": np.zeros(records, dtype=np.int64), "_starts": np.zeros(records + 1, dtype=np.int64),
-            "_moved": np.zeros(entries, dtype=np.int64), "_change": np.empty(entries),
+            "_points": np.zeros(records, dtype=np.int64), "_facts": np.zeros((records, 3)),
+            "_starts": np.zeros(records + 1, dtype=np.int64),
+            "_moved": np.zeros(entries, dtype=np.int64), "_after": np.empty(entries),
         }  # fmt: skip
-        del self._lams_new
         for name, array in fresh.items():
             if old is not None:
                 before = getattr(self, name)
-                array[: before.size] = before
+                array[: len(before)] = before
             setattr(self, name, array)
 
     # ---- starting points -----------------------------------------------------------------------------------------
 
-    def start_at_infinity(self):
-        """The solution for all large lambda, and the first lambda at which something moves."""
+    def start_at_infinity(self, target):
+        """The solution for all large lambda, and the first lambda at which something moves (at least the target)."""
         y, K = self.y, self.K
         alpha = np.ones(self.n)
         if self.intercept:
@@ -389,8 +385,8 @@ class _Walk:
                 alpha[alpha > 1.0 - 1e-9] = 1.0
                 alpha = self._level(alpha, large)
         self._set(np.inf, alpha)
-        self._jump(+1)
-        self._record(_START, -1)
+        if self._jump(+1, target):
+            self._record(_START, -1)
         self.first = self.alpha.copy()
 
     def _level(self, alpha, large):
@@ -467,8 +463,9 @@ class _Walk:
             self._refresh()
             code = walking.walk(
                 self.K, self.y, self.intercept, sense, self.kappa, self.alpha, self.g, self.state, self.status,
-                self.elbow, self.factor, self.z_one, self.z_y, target, self.eps, self._lams[: self.limit + 3],
-                self._offsets, self._kinds, self._points, self._starts, self._moved, self._change, self.used,
+                self.elbow, self.factor, self.z_one, self.z_y, target, self.eps, self.limit, self._lams,
+                self._offsets, self._kinds, self._points, self._facts, self._starts, self._moved, self._after,
+                self.used,
             )  # fmt: skip
             if code in (walking.ENDED, walking.FOREVER):
                 return
@@ -478,12 +475,13 @@ class _Walk:
             if code == walking.FULL:
                 self._grow()
                 continue
-            if code == walking.EMPTY:
+            if code == walking.EMPTY and not np.any(self.status == walking.P):
                 if not self._jump(sense, target):
                     return
                 self._record(_RESTART, -1)
                 continue
-            # TIE, SINGULAR, LOST: several things happen at once, or rounding errors have taken over.
+            # TIE, SINGULAR, LOST, or EMPTY but for points that waited: several things happen at once, or rounding
+            # errors have taken over.
             stuck = stuck + 1 if self.state[0] == last else 0
             last = self.state[0]
             if stuck > 3:
@@ -503,7 +501,10 @@ class _Walk:
         self.g = self.K @ (self.y * self.alpha)
 
     def _grow(self):
-        if self.used[1] + 2 >= self._lams.size or self.used[2] + 3 * self.used[0] + 2 >= self._moved.size:
+        if (
+            self.used[1] + self.used[0] + 2 >= self._lams.size
+            or self.used[2] + 3 * self.used[0] + 2 >= self._moved.size
+        ):
             self._allocate(2 * self._lams.size, 2 * self._moved.size)
 
     def _room(self, m):
@@ -518,6 +519,7 @@ class _Walk:
             self._allocate(2 * self._lams.size, self._moved.size)
         self._lams[k], self._offsets[k] = self.state
         self._kinds[k], self._points[k] = kind, point
+        walking.describe(self.y, self.alpha, self.g, self.state[0], self.state[1], self._facts[k])
         self._starts[k + 1] = self.used[2]
         self.used[1] = k + 1
 
@@ -535,7 +537,7 @@ class _Walk:
                 other = active & (y == -sign)
                 if not other.any():
                     return False
-                reach = float(g[other].min() if sign > 0 else g[other].max())
+                reach = float(g[other].min() if sign * sense > 0 else g[other].max())
                 new = 0.5 * abs(pinned - reach) if (pinned - reach) * sign > 0.0 else 0.0
                 offset = sign * new - pinned
             else:
@@ -551,12 +553,10 @@ class _Walk:
             new = float(values.max() if sense > 0 else values.min())
             offset = 0.0
         if new <= max(target, 0.0) if sense > 0 else not np.isfinite(new):
-            if np.isinf(lam):
-                raise ValueError("no machine of this kernel separates anything: all its solutions are constant")
             if sense > 0 and target > 0.0:
                 low, high = _offset_range(g, y, self.alpha, target)
                 self.state[:] = target, float(np.clip(self.state[1], low, high)) if self.intercept else 0.0
-                self._record(0, -1)
+                self._record(0 if np.isfinite(lam) else _START, -1)
             return False
         self.state[:] = new, offset
         self._choose_elbow(sense)
@@ -572,8 +572,12 @@ class _Walk:
         slack = y * (self.g + a0) - lam
         alpha = self.alpha
         noise = 1e-15 * float(alpha.sum()) * float(np.abs(np.diag(K)).max())
-        tied = np.abs(slack) <= max(100.0 * self.eps, 1e-8) * lam + noise
+        tied = np.abs(slack) <= 10.0 * self.eps * lam + noise
         tied = np.flatnonzero(tied | ((alpha > 0.0) & (alpha < 1.0)))
+        if not tied.size:
+            self.status[:] = np.where(alpha >= 1.0, walking.L, walking.R)
+            self.used[0] = 0
+            return
         inside = (alpha[tied] > 0.0) & (alpha[tied] < 1.0)
         one = alpha[tied] >= 1.0
         sign = y[tied]
@@ -615,18 +619,14 @@ class _Walk:
         if self._worst() > 1e-7:
             self._set(kept[1][0], kept[0], kept[1][1])
             return False
-        before, theta = self.y * kept[0], self.y * self.alpha
-        moved = np.flatnonzero(theta != before)
+        moved = np.flatnonzero(self.alpha != kept[0])
         k, at = int(self.used[1]), int(self.used[2])
         while at + moved.size + 2 >= self._moved.size or k + 3 >= self._lams.size:
             self._allocate(2 * self._lams.size, 2 * self._moved.size)
         self._moved[at : at + moved.size] = moved
-        self._change[at : at + moved.size] = (theta - before)[moved]
+        self._after[at : at + moved.size] = self.alpha[moved]
         self.used[2] = at + moved.size
-        self._lams[k], self._offsets[k] = self.state
-        self._kinds[k], self._points[k] = _REPAIR, -1
-        self._starts[k + 1] = self.used[2]
-        self.used[1] = k + 1
+        self._record(_REPAIR, -1)
         self._choose_elbow(sense)
         return True
 
@@ -647,24 +647,26 @@ class _Walk:
         """Trim the record. The changes of record k lie between starts[k-1] and starts[k] (none for the first)."""
         k = self.used[1]
         self.lams, self.offsets = self._lams[:k].copy(), self._offsets[:k].copy()
-        self.kinds, self.points = self._kinds[:k].copy(), self._points[:k].copy()
+        self.kinds, self.points, self.facts = self._kinds[:k].copy(), self._points[:k].copy(), self._facts[:k].copy()
         self.starts = self._starts[1 : k + 1].copy()
-        self.moved, self.change = self._moved[: self.used[2]].copy(), self._change[: self.used[2]].copy()
+        self.moved, self.after = self._moved[: self.used[2]].copy(), self._after[: self.used[2]].copy()
 
     def reverse(self):
         """Turn a walk up into the same record read downwards."""
-        k = self.used[1]
-        begins, ends = self._starts[:k].copy(), self._starts[1 : k + 1].copy()
-        parts = [slice(int(begins[i]), int(ends[i])) for i in range(1, k)][::-1]
-        moved = np.concatenate([self._moved[p] for p in parts] + [np.zeros(0, dtype=np.int64)])
-        change = np.concatenate([-self._change[p] for p in parts] + [np.zeros(0)])
-        sizes = [p.stop - p.start for p in parts]
-        self.first = self.alpha.copy()
-        for name in ("_lams", "_offsets", "_kinds", "_points"):
+        k = int(self.used[1])
+        ends = self._starts[1 : k + 1].copy()
+        entries = int(ends[-1])
+        before, _ = walking.replay(self.first, self._moved[:entries], self._after[:entries], ends)
+        self.first[self._moved[:entries]] = self._after[:entries]
+        self.used[2] = entries
+        self._moved[:entries], self._after[:entries] = self._moved[:entries][::-1].copy(), before[::-1]
+        self._starts[1 : k + 1] = entries - ends[::-1]
+        for name in ("_lams", "_offsets", "_points", "_facts"):
             getattr(self, name)[:k] = getattr(self, name)[:k][::-1].copy()
-        self._moved[: moved.size], self._change[: change.size] = moved, change
-        self._starts[0] = 0
-        self._starts[1 : k + 1] = np.concatenate([[0], np.cumsum(sizes)])
+        self._kinds[:k] = _MIRRORED[self._kinds[:k][::-1]]
+        self._kinds[k - 1] = _GIVEN
+        self._kinds[0] = _START
+        self._points[0] = -1
         self.separable = False
 
     def join(self, lower):
@@ -672,10 +674,10 @@ class _Walk:
         k, more, at = int(self.used[1]), int(lower.used[1]), int(self.used[2])
         while self._lams.size < k + more + 3 or self._moved.size < at + lower.used[2] + 3:
             self._allocate(2 * self._lams.size, 2 * self._moved.size)
-        for name in ("_lams", "_offsets", "_kinds", "_points"):
+        for name in ("_lams", "_offsets", "_kinds", "_points", "_facts"):
             getattr(self, name)[k : k + more - 1] = getattr(lower, name)[1:more]
         self._moved[at : at + lower.used[2]] = lower._moved[: lower.used[2]]
-        self._change[at : at + lower.used[2]] = lower._change[: lower.used[2]]
+        self._after[at : at + lower.used[2]] = lower._after[: lower.used[2]]
         self._starts[k : k + more] = at + lower._starts[1 : more + 1]
         self.used[1], self.used[2] = k + more - 1, at + lower.used[2]
         self.separable = lower.separable
@@ -706,7 +708,7 @@ def _independent(gram, d, free, inside, kappa):
     while len(free) > 1:
         block = gram[np.ix_(free, free)] + kappa
         values, vectors = linalg.eigh(block)
-        if values[0] > 1e-15 * max(values[-1], 1e-300):
+        if values[0] > 3e-14 * max(values[-1], 1e-300):
             break
         null = vectors[:, 0]
         null[np.abs(null) < 1e-9] = 0.0

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels.svm_regularization_path.path import SVMPath
-from learnable.validation import check_scalar
+from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["OneVersusRestPath", "StepCurve", "cv_path"]
 
@@ -45,37 +45,105 @@ class StepCurve:
         return float(least), (float(low), float(high))
 
 
-def error_crossings(path, X, signs):
-    """All lambda at which a prediction changes, and the number of errors between them.
+def _scaled(path, X, least):
+    """Knots (decreasing) from far above the first breakpoint down to `least`, and lambda f(x) at each of them.
 
-    Within a segment lambda f is linear in lambda, so each point changes sides at most once there: exactly where
-    the linear function vanishes.
+    Between two knots lambda f(x) is linear in lambda for every x.
     """
+    values = path.path_decision(X)
     lams = path.lambdas_
-    scaled = path.path_decision(X) * lams[:, None]
-    above = path.decision_function(X, lams[0] * 4.0) * lams[0] * 4.0
-    edges, counts = [np.inf], []
-    # Above the first breakpoint: two values of a linear function of lambda (the multipliers rest).
-    tables = [(lams[0] * 4.0, lams[0], above, scaled[0])]
-    tables += [(lams[k], lams[k + 1], scaled[k], scaled[k + 1]) for k in range(lams.size - 1)]
+    g = values[0] * lams[0] - path.alpha0_[0]
+    above = path._knots_above(float(np.abs(g).max(initial=0.0)))[:-1]
+    top = [g + path._offset_above(lam) for lam in above]
+    knots = np.concatenate([above, lams])
+    scaled = np.vstack([*top, values * lams[:, None]]) if above else values * lams[:, None]
+    if path.separable_ and least < lams[-1]:
+        # Below its last breakpoint a path that separates stands still: lambda f is proportional to lambda.
+        knots, scaled = np.append(knots, least), np.vstack([scaled, values[-1] * least])
+    return knots, scaled
+
+
+def _flips(high, low, upper, lower, labels):
+    """Where between `high` and `low` points become right (-1) or wrong (+1), each class linear in between.
+
+    `upper` and `lower` hold one row a class. The largest of several lines changes hands from line to line; a line that
+    is the largest at both ends is so everywhere between them.
+    """
+    found = []
+    first, last = upper.argmax(axis=0), lower.argmax(axis=0)
+    for i in np.flatnonzero(first != last):
+        now, at = first[i], 0.0
+        while now != last[i]:
+            gap = upper[now, i] - upper[:, i]
+            closing = gap - (lower[now, i] - lower[:, i])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                when = np.where(closing > 0.0, gap / closing, np.inf)
+            when[now] = np.inf
+            then = int(np.argmin(when)) if np.isfinite(when.min()) else int(last[i])
+            at = float(np.clip(max(when[then], at), 0.0, 1.0)) if np.isfinite(when[then]) else 1.0
+            if (now == labels[i]) != (then == labels[i]):
+                found.append((high + at * (low - high), 1 if now == labels[i] else -1))
+            if then == now:
+                break
+            now = then
+    return found
+
+
+def error_crossings(paths, X, labels, least):
+    """All lambda > `least` at which a prediction changes from right to wrong or back, and the errors between them.
+
+    Parameters
+    ----------
+    paths : list of SVMPath
+        One for two classes, otherwise one for each class.
+    X : array (m, d)
+    labels : array of int (m,)
+        Index of the class.
+
+    Returns
+    -------
+    edges, counts : ndarrays
+        `counts[k]` errors on (edges[k+1], edges[k]], edges[0] = inf.
+    """
+    tables = [_scaled(path, X, least) for path in paths]
+    far = max(knots[0] for knots, _ in tables)
+    knots = np.unique(np.concatenate([[far], *[k for k, _ in tables]]))[::-1]
+    knots = knots[knots >= least]
+    lines = []
+    for path, (own, scaled) in zip(paths, tables, strict=True):
+        if own[0] < far:
+            # Far above its first breakpoint the offset of a path is known at any lambda.
+            extra = scaled[0] - path._offset_above(own[0]) + path._offset_above(far)
+            own, scaled = np.append(far, own), np.vstack([extra, scaled])
+        lines.append(_interpolate(knots, own, scaled))
+    values = np.stack([np.zeros_like(lines[0]), lines[0]] if len(paths) == 1 else lines, axis=1)
+    if len(paths) == 1:
+        # f >= 0 is the second class: a tie goes to it.
+        values[:, 0] = np.where(values[:, 1] == 0.0, -1e-300, 0.0)
+    errors = int(np.count_nonzero(values[0].argmax(axis=0) != labels))
+    edges, counts = [np.inf], [errors]
     flips = []
-    for high, low, a, b in tables:
-        changing = np.flatnonzero((a >= 0.0) != (b >= 0.0))
-        for i in changing:
-            at = high - (high - low) * a[i] / (a[i] - b[i])
-            flips.append((float(min(max(at, low), high)), 1 if (b[i] >= 0.0) != (signs[i] > 0) else -1))
-    errors = int(np.count_nonzero((above >= 0.0) != (signs > 0)))
-    counts.append(errors)
+    for k in range(knots.size - 1):
+        flips += _flips(knots[k], knots[k + 1], values[k], values[k + 1], labels)
     flips.sort(key=lambda item: -item[0])
-    k = 0
-    while k < len(flips):
-        at = flips[k][0]
-        while k < len(flips) and flips[k][0] == at:
-            errors += flips[k][1]
-            k += 1
-        edges.append(at)
-        counts.append(errors)
-    return np.array(edges), np.array(counts), float(lams[-1])
+    for at, change in flips:
+        errors += change
+        if edges[-1] == at:
+            counts[-1] = errors
+        else:
+            edges.append(at)
+            counts.append(errors)
+    return np.array(edges), np.array(counts)
+
+
+def _interpolate(knots, own, values):
+    """Linear interpolation of all columns at decreasing knots."""
+    k = np.clip(np.searchsorted(-own, -knots, side="right") - 1, 0, max(own.size - 2, 0))
+    if own.size == 1:
+        return np.repeat(values, knots.size, axis=0)
+    gap = own[k] - own[k + 1]
+    share = np.where(gap > 0.0, (own[k] - knots) / np.where(gap > 0.0, gap, 1.0), 0.0)
+    return values[k] + share[:, None] * (values[k + 1] - values[k])
 
 
 def cv_path(X, y, folds=5, *, path=None, random_state=0):
@@ -89,7 +157,7 @@ def cv_path(X, y, folds=5, *, path=None, random_state=0):
     X, y : arrays
     folds : int or iterable of (train, test), default=5
         A number asks for stratified folds.
-    path : SVMPath, optional
+    path : SVMPath or OneVersusRestPath, optional
         Which path to fit.
     random_state : int, default=0
         Shuffles the folds.
@@ -107,29 +175,39 @@ def cv_path(X, y, folds=5, *, path=None, random_state=0):
     >>> bool(curve(1.0) >= curve.best()[0])
     True
     """
-    X, y = np.asarray(X, dtype=float), np.asarray(y)
+    X = check_finite_array(X, "X", ndim=2)
+    y = np.asarray(y)
+    if y.shape != (X.shape[0],):
+        raise ValueError(f"y must hold one label for each of the {X.shape[0]} rows of X, got shape {y.shape}")
     path = SVMPath() if path is None else path
     if isinstance(folds, int | np.integer):
         count = check_scalar(folds, "folds", low=2, integer=True)
-        splitter = StratifiedKFold(count, shuffle=True, random_state=random_state)
-        folds = list(splitter.split(X, y))
-    parts, total, least = [], 0, 0.0
-    pairwise = path.kernel == "precomputed"
+        folds = StratifiedKFold(count, shuffle=True, random_state=random_state).split(X, y)
+    kernel = path.kernel if isinstance(path, SVMPath) else getattr(path.path, "kernel", None)
+    pairwise = isinstance(kernel, str) and kernel == "precomputed"
+    fits, total, least = [], 0, 0.0
     for train, test in folds:
         inner = X[np.ix_(train, train)] if pairwise else X[train]
         outer = X[np.ix_(test, train)] if pairwise else X[test]
         fitted = clone(path).fit(inner, y[train])
-        edges, counts, end = error_crossings(fitted, outer, np.where(y[test] == fitted.classes_[1], 1, -1))
-        parts.append((edges, counts))
+        members = [fitted] if isinstance(fitted, SVMPath) else fitted._members()
+        labels = np.searchsorted(fitted.classes_, y[test])
+        known = labels < fitted.classes_.size
+        labels[known] = np.where(fitted.classes_[labels[known]] == y[test][known], labels[known], -1)
+        labels[~known] = -1  # a class that the fold has not seen: always an error
+        fits.append((members, outer, labels))
         total += len(test)
-        least = max(least, 0.0 if fitted.separable_ else end)
-    return _merge(parts, total, least)
+        least = max([least] + [p.lambdas_[-1] for p in members if not p.separable_])
+    if not fits:
+        raise ValueError("folds must hold at least one split")
+    if least == 0.0:
+        # Every path has come to its end: nothing changes below the last of the ends.
+        least = 0.5 * min(p.lambdas_[-1] for members, _, _ in fits for p in members)
+    return _merge([error_crossings(*fit, least) for fit in fits], total, least)
 
 
 def _merge(parts, total, least):
     """Sum of step functions on the union of their edges, divided by `total`."""
-    if least <= 0.0:
-        least = min((edges[np.isfinite(edges)].min(initial=1.0) for edges, _ in parts), default=1.0) * 1e-3
     merged = np.unique(np.concatenate([edges for edges, _ in parts]))[::-1]
     merged = merged[merged > least]
     values = np.zeros(merged.size)
@@ -173,21 +251,52 @@ class OneVersusRestPath(ClassifierMixin, BaseEstimator):
         if self.classes_.size < 2:
             raise ValueError("y must contain at least two classes, got one class")
         template = SVMPath() if self.path is None else self.path
-        self.paths_ = [clone(template).fit(X, (y == c).astype(int)) for c in self.classes_]
+        # With two classes the second path would be the first with its sign turned.
+        targets = self.classes_ if self.classes_.size > 2 else self.classes_[1:]
+        self.paths_ = [clone(template).fit(X, (y == c).astype(int)) for c in targets]
         self.lambdas_ = np.unique(np.concatenate([p.lambdas_ for p in self.paths_]))[::-1]
         return self
 
-    def decision_function(self, X, lam=None):
-        """One column a class at `lam` (default: the smallest that all paths reach)."""
+    def _members(self):
         check_is_fitted(self)
+        return self.paths_
+
+    def decision_function(self, X, lam=None):
+        """One column a class at `lam` (default: the smallest that all paths reach); one value for two classes."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
         if lam is None:
             lam = max(p.lambdas_[-1] for p in self.paths_)
         scores = np.column_stack([p.decision_function(X, lam) for p in self.paths_])
-        return scores[:, 1] if self.classes_.size == 2 else scores
+        return scores[:, 0] if self.classes_.size == 2 else scores
 
     def predict(self, X, lam=None):
         """The class with the largest value."""
-        scores = self.decision_function(X, lam)
-        if scores.ndim == 1:
+        return self._choose(self.decision_function(X, lam))
+
+    def path_predict(self, X):
+        """Labels at every lambda of the union of breakpoints that all paths reach: (lambdas, labels (s, n_points))."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        least = max([0.0] + [p.lambdas_[-1] for p in self.paths_ if not p.separable_])
+        lams = self.lambdas_[self.lambdas_ >= least]
+        columns = []
+        for path in self.paths_:
+            knots, scaled = _scaled(path, X, lams[-1])
+            if knots[0] < lams[0]:
+                above = scaled[0] - path._offset_above(knots[0]) + path._offset_above(lams[0])
+                knots, scaled = np.append(lams[0], knots), np.vstack([above, scaled])
+            columns.append(_interpolate(lams, knots, scaled) / lams[:, None])
+        scores = columns[0] if self.classes_.size == 2 else np.stack(columns, axis=-1)
+        return lams, self._choose(scores)
+
+    def _choose(self, scores):
+        if self.classes_.size == 2:
             return self.classes_[(scores >= 0.0).astype(int)]
-        return self.classes_[scores.argmax(axis=1)]
+        return self.classes_[scores.argmax(axis=-1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        kernel = getattr(self.path, "kernel", None)
+        tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+        return tags
