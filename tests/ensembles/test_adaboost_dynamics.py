@@ -117,7 +117,7 @@ def test_claim_03_no_fixed_point_when_separable_and_convergence_when_not():
         assert np.abs(run.weights[-1] - run.weights[-2]).max() < 1e-2
         fast.append(run.edges[-1] < 1e-9)
     assert len(fast) > 20
-    assert np.mean(fast) > 0.2
+    assert np.mean(fast) > 0.1
 
 
 def test_long_runs_stay_sound():
@@ -470,6 +470,16 @@ def test_claim_11_random_matrices():
     for a in (0.05, 0.1):
         assert ad.find_cycle(M, lam0=a).edge_period == 13
     assert len({ad.find_cycle(M, lam0=a).period for a in (0.0, 0.02, 0.05, 0.08)}) > 1
+    # The period from equal weights depends on how a tie is decided.
+    orders = [np.random.default_rng(k).permutation(25) for k in range(20)]
+    assert {ad.find_cycle(M, tie=order).edge_period for order in orders} == {78, 91}
+    # Plain numpy agrees with the long period that a short search misses.
+    lam = np.full(25, 0.02)
+    d = np.exp(-(M @ lam))
+    _, d = plain_map(M, d / d.sum(), 15_000)
+    _, later = plain_map(M, d, 650)
+    np.testing.assert_allclose(later, d, atol=1e-9)
+    assert ad.find_cycle(M, lam0=0.02).period == 650
 
 
 def test_claim_12_half_the_margin_at_least_and_maximisers():
@@ -554,6 +564,19 @@ def test_lyapunov_of_a_cycle_is_its_multiplier():
     assert ad.lyapunov(M, 4000) == pytest.approx(math.log(check.multipliers[0]) / 4, abs=1e-3)
     assert abs(ad.lyapunov(ad.block_matrix([2, 1, 1, 0]), 4000)) < 1e-3
     assert ad.separation(M, 60, [0.1, 0.2, 0.3, 0.4], delta=1e-6)[-1] < 1e-12
+
+
+def test_runs_part_at_borders_and_ties_not_by_stretching():
+    """From generic starts tiny differences stay tiny; what parts is the share that straddles a border."""
+    found = [M for seed in range(60) if (M := separable(seed)) is not None]
+    starts = np.random.default_rng(6).dirichlet(np.ones(12), len(found))
+    parted = {}
+    for delta in (1e-8, 1e-2):
+        gaps = [ad.separation(M, 1000, d, delta=delta).max() for M, d in zip(found, starts, strict=True)]
+        parted[delta] = int((np.array(gaps) > 0.05).sum())
+    assert parted[1e-8] <= 1
+    assert parted[1e-2] >= 10
+    # A tied start is another matter: the push decides the tie, however small it is.
     assert ad.separation(separable(94), 3000).max() > 1e-3
 
 

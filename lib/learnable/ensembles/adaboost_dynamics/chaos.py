@@ -39,8 +39,9 @@ def separation(M, n_rounds, d0=None, *, lam0=0.0, delta=1e-10, seed=0, tie="firs
     M : array (m, n) of ±1
     n_rounds : int
     d0 : array (m,), optional
-        Start of the first run; by default the weights that follow one step from the votes `lam0`, because at equal
-        weights many columns are tied and the smallest push decides between them.
+        Start of the first run; by default the weights that follow one step from the votes `lam0`. Where columns are
+        tied on the way, as they often are after equal weights, the runs part however small `delta` is: give a start
+        without ties to ask about sensitivity.
     delta : float
         Largest difference of a weight at the start.
     seed : int
