@@ -287,6 +287,9 @@ def test_find_cycle_reports_the_smallest_period_and_none_without_one():
     assert cycle.support.tolist() == list(range(7))
     long = ad.find_cycle(LONG.M, LONG.start, selector=LONG.columns)
     assert (long.period, long.edge_period) == (4, 2)
+    # The columns come round after six steps only, the weights after three.
+    twice = ad.find_cycle(ad.one_error_matrix(3), [0.2, 0.3, 0.5], selector=[0, 1, 2, 0, 1, 2])
+    assert twice.period == 3
 
 
 def test_near_cycles_that_do_not_last_are_not_cycles():

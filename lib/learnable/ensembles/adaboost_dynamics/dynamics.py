@@ -6,9 +6,10 @@ classifier j is right and −1 where it is wrong. With weights d on the rows, *e
     j = argmax_j (dᵀM)_j,   r = (dᵀM)_j,   λ_j ← λ_j + ½ ln((1 + r)/(1 − r)),   d_i ← d_i / (1 + M_ij r)
 
 (Rudin, Daubechies and Schapire 2004, figures 1 and 2). In exact arithmetic the new weights sum to one. In floating
-point they do so for a few dozen steps only: the error in the sum is a repelling direction of the map. The code below
-renormalises at every step, and carries weights that are too small for a double on the log scale, so that they can
-return.
+point the map as it is written does so for a few dozen steps only: the error in the sum is a repelling direction. The
+code divides by twice the weights of the right and of the wrong rows in place of 1 + r and 1 − r, which restores the sum
+by itself, and rescales at every step besides. Weights that are too small for a double are carried on the log scale, so
+that they can return.
 """
 
 from __future__ import annotations
