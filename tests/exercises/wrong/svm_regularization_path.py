@@ -132,6 +132,31 @@ def begins_with_ones():
     return {"svm_path": svm_path, "walk": walk, "all_steps": all_steps, "elbow_direction": elbow_direction}
 
 
+@wrong("q4", fails="Every row twice")
+def one_of_two():
+    """Moves one point an event, though its double moves with it."""
+
+    def svm_path(K, y, alpha, a0, lam, E, lam_min):
+        alpha, E = np.array(alpha, dtype=float), list(E)
+        rows = [np.concatenate([[lam, a0], alpha])]
+        while E and np.any(np.delete(alpha, E) == 1):
+            steps, b = all_steps(K, y, alpha, a0, lam, E), elbow_direction(K, y, E)
+            t, i = steps.min(), int(steps.argmin())
+            if not lam - t > lam_min:
+                break
+            alpha[E] -= t * b[1:]
+            a0, lam = a0 - t * b[0], lam - t
+            if i in E:
+                alpha[i] = np.round(alpha[i])
+                E.remove(i)
+            else:
+                E.append(i)
+            rows.append(np.concatenate([[lam, a0], alpha]))
+        return np.array(rows)
+
+    return {"svm_path": svm_path, "all_steps": all_steps, "elbow_direction": elbow_direction}
+
+
 @wrong("q5", fails="Refits at twenty costs")
 def halfway():
     """Puts every change into the middle of its segment."""
