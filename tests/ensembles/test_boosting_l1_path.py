@@ -421,3 +421,48 @@ def test_estimator_follows_the_conventions(estimator, check):
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# Slips of the source.
+
+
+def test_erratum_a_million_steps_are_close_to_the_optimum():
+    """Caption (10^6) and text (3 * 10^6 steps) of Figure 8 disagree; both are near the end of the path."""
+    X, y = mixture(0)
+    H, _ = bl.scale_columns(bl.monomials(X, 8))
+    best = bl.max_l1_margin(y[:, None] * H)
+    run = bl.eps_boost(H, y, "logistic", eps=0.001, n_steps=10**6, record=np.array([10**5, 10**6]))
+    ratios = run.margin / run.norm / best.margin
+    assert ratios == pytest.approx([0.607, 0.963], abs=6e-4)
+    assert np.abs(run.coefs[-1] / run.norm[-1] - best.beta).sum() == pytest.approx(0.028, abs=6e-4)
+
+
+def test_erratum_the_change_of_the_norm_is_added():
+    """Three columns on two rows; the coefficients are no optimum, so the norm does change along the dependence."""
+    H = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.25]])
+    beta = np.array([1.0, 2.0, 0.8])
+    a = np.array([0.5, 0.25])  # the last column in terms of the others
+    assert H[:, :2] @ a == pytest.approx(H[:, 2])
+    gamma = np.append(a, -1.0)
+    delta = 0.8  # the last coefficient vanishes first
+    moved = beta + delta * gamma
+    assert H @ moved == pytest.approx(H @ beta) and moved[2] == pytest.approx(0.0)
+    new, old = np.abs(moved).sum(), np.abs(beta).sum()
+    change = np.sum(np.abs(moved) - np.abs(beta))
+    assert new == pytest.approx(old + change) and new != pytest.approx(old - change)
+    assert new == pytest.approx(old - delta * (1.0 - a.sum())), "the second line of the chain is right"
+
+
+def test_erratum_l2_selection_needs_absolute_values():
+    """The largest decrease of the loss for a given growth of the l2 norm, over all small single-coordinate steps."""
+    beta = np.array([2.0, -1.0, 0.5])
+    slope = np.array([-1.0, 3.0, 0.1])  # the printed quotients are -1/2, -3 and 1/5
+    step = 1e-6
+    gains = []
+    for k in range(3):
+        moved = beta.copy()
+        moved[k] += step * np.sign(beta[k])
+        growth = np.linalg.norm(moved) - np.linalg.norm(beta)
+        gains.append(-slope[k] * step * np.sign(beta[k]) / growth)
+    assert np.argmax(gains) == np.argmax(np.abs(slope / beta)) == 1
+    assert np.argmax(slope / beta) == 2 and gains[2] < 0, "as printed, a step that lengthens and worsens"
