@@ -37,6 +37,18 @@ def test_page_is_whole_and_quiet(open_page, name):
     assert page.locator(nameless).count() == 0, "an image without alternative text"
 
 
+@pytest.mark.parametrize("name", LECTURES)
+def test_formulas_fit_the_page(open_page, name):
+    """On a desktop nobody should have to scroll within a formula."""
+    page = open_page(name, width=1280)
+    wait_for_formulas(page)
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll('mjx-container[display="true"]')]
+                .filter(e => e.scrollWidth > e.clientWidth + 2).map(e => e.closest('.math')?.id || e.innerText)"""
+    )
+    assert wide == []
+
+
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_no_sideways_scroll_on_a_phone(open_page, name, mode):
