@@ -311,6 +311,14 @@ def test_constrained_exponential_against_a_general_optimiser():
     assert beta == pytest.approx(answer.x[:3] - answer.x[3:], abs=1e-5)
 
 
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_conditions_hold_far_out(loss):
+    H, y = separable(3)
+    top = bl.max_l1_margin(y[:, None] * H).margin
+    path = bl.l1_constrained_path(H, y, loss, np.geomspace(1.0, 2000.0 / top, 24), tol=1e-7)
+    assert path.violations.max() <= 1e-7
+
+
 def test_inside_the_ball_the_bound_does_not_bind():
     rng = np.random.default_rng(9)
     H = rng.normal(size=(80, 2))

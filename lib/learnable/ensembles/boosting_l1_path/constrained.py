@@ -55,7 +55,9 @@ class _Objective:
             p = np.exp(-(m - m.min()))
             p /= p.sum()
             slope = -(Z.T @ p)
-            return slope, (Z.T * p) @ Z - np.outer(slope, slope)
+            # The Hessian has a term -slope slope'. It vanishes along the face at a minimiser (slope is a multiple of
+            # the signs there), and subtracting it loses the digits that matter far out.
+            return slope, (Z.T * p) @ Z
         low = -np.logaddexp(0.0, m)  # log of the weight 1/(1 + e^m)
         size = np.where(m > 30.0, -m, np.log(np.logaddexp(0.0, -m) + 1e-320))  # log of the loss
         total = size.max() + np.log(np.sum(np.exp(size - size.max())))
