@@ -3,6 +3,7 @@
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import TimeoutError
 
 from tools.project import chapters
 
@@ -22,14 +23,19 @@ def explorer_notebook(chapter):
 
 def run_all(page, until):
     """Run all cells until something shows; JupyterLab may first ask for a kernel, and then forgets to run."""
+    asked = True
     for attempt in range(40):
         if page.locator(".jp-Dialog .jp-mod-accept").count():
             page.click(".jp-Dialog .jp-mod-accept")
             page.wait_for_timeout(3000)
             attempt = 0
-        if attempt % 15 == 0:
-            page.click(".lm-MenuBar-itemLabel:text-is('Run')")
-            page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
+        if attempt % 15 == 0 or not asked:
+            try:
+                page.click(".lm-MenuBar-itemLabel:text-is('Run')", timeout=3000)
+                page.click(".lm-Menu-itemLabel:text-is('Run All Cells')", timeout=3000)
+                asked = True
+            except TimeoutError:
+                asked = False  # a dialog has come up in between: answer it in the next round
         page.wait_for_timeout(3000)
         if until.is_visible():
             return
