@@ -16,6 +16,8 @@ from numba import njit
 
 __all__ = [
     "NO_SENTINEL",
+    "binary_codes",
+    "check_binary",
     "check_finite_array",
     "check_loss_matrix",
     "check_posteriors",
@@ -380,6 +382,38 @@ def encode_labels(y, classes=None, name="y"):
         label = y[unknown.argmax()]
         label = label.item() if isinstance(label, np.generic) else label
         raise ValueError(f"{name} contains {label!r}, which is not among the classes {classes.tolist()}")
+    return classes, codes
+
+
+def check_binary(classes):
+    """Refuse more than two classes, in the words that scikit-learn's conventions ask for.
+
+    Examples
+    --------
+    >>> check_binary(["no", "yes"])
+    """
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is multiclass: {len(classes)} classes"
+        )
+
+
+def binary_codes(y):
+    """Return the two classes of `y` and its codes 0 and 1; refuse any other number of classes, and regression targets.
+
+    Examples
+    --------
+    >>> classes, codes = binary_codes(["b", "a", "b"])
+    >>> classes.tolist(), codes.tolist()
+    (['a', 'b'], [1, 0, 1])
+    """
+    from sklearn.utils.multiclass import check_classification_targets
+
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    check_binary(classes)
+    if len(classes) < 2:
+        raise ValueError("y must contain two classes, got one class")
     return classes, codes
 
 

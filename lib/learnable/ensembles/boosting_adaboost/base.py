@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.weak_learners import ColumnRules, Stump, StumpERM, TreeERM
-from learnable.validation import check_weights
+from learnable.validation import binary_codes, check_weights
 
 __all__ = ["BinaryBoost", "bare", "vote", "weak_learner"]
 
@@ -79,15 +78,7 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{len(self.classes_)} classes"
-            )
-        if len(self.classes_) < 2:
-            raise ValueError("y must contain two classes, got one class")
+        self.classes_, codes = binary_codes(y)
         weights = check_weights(sample_weight, len(codes))
         start = np.full(len(codes), 1.0 / len(codes)) if weights is None else weights / weights.sum()
         return X, np.where(codes == 1, 1.0, -1.0), start

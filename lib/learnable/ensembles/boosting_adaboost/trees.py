@@ -6,11 +6,10 @@ import numpy as np
 from numba import njit
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.weak_learners import RegressionTree
-from learnable.validation import check_scalar
+from learnable.validation import binary_codes, check_scalar
 
 __all__ = ["GradientBoostedTrees"]
 
@@ -53,15 +52,7 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         """Sort the features once, then T rounds of O(depth · n · d)."""
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{len(self.classes_)} classes"
-            )
-        if len(self.classes_) < 2:
-            raise ValueError("y must contain two classes, got one class")
+        self.classes_, codes = binary_codes(y)
         rounds = check_scalar(self.n_rounds, "n_rounds", low=1, integer=True)
         shrinkage = check_scalar(self.shrinkage, "shrinkage", low=0, closed="neither")
         learner = RegressionTree(self.depth, self.min_leaf).prepare(X)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_binary, check_finite_array, check_scalar
 
 __all__ = [
     "FiniteERM",
@@ -103,11 +103,7 @@ class _BinaryRule(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{len(self.classes_)} classes"
-            )
+        check_binary(self.classes_)
         if self._n_features is not None and X.shape[1] != self._n_features:
             raise ValueError(f"X must have {self._n_features} feature(s), got {X.shape[1]} features")
         return X, codes.astype(np.uint8)

@@ -8,13 +8,12 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels import smo
 from learnable.kernels.functions import Linear, Precomputed, as_kernel
 from learnable.kernels.svm_regularization_path import _walk as walking
-from learnable.validation import check_scalar
+from learnable.validation import binary_codes, check_scalar
 
 __all__ = ["SVMPath"]
 
@@ -134,15 +133,7 @@ class SVMPath(ClassifierMixin, BaseEstimator):
 
     def _begin(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if self.classes_.size > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{self.classes_.size} classes"
-            )
-        if self.classes_.size < 2:
-            raise ValueError("y must contain two classes, got one class")
+        self.classes_, codes = binary_codes(y)
         least = check_scalar(self.lam_min, "lam_min", low=0.0, closed="neither")
         self._eps = check_scalar(self.eps, "eps", low=0.0, high=1e-3, closed="neither")
         if self.max_steps is None:
@@ -156,7 +147,7 @@ class SVMPath(ClassifierMixin, BaseEstimator):
             if self.gamma is not None:
                 raise ValueError("gamma belongs to the Gaussian kernel")
             self.kernel_ = as_kernel(self.kernel)
-        self._y = np.where(y == self.classes_[1], 1.0, -1.0)
+        self._y = np.where(codes == 1, 1.0, -1.0)
         self._K = np.ascontiguousarray(self.kernel_(X), dtype=float)
         self._X = None if isinstance(self.kernel_, Precomputed) else X
         self._intercept = bool(self.fit_intercept)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_finite_array, check_scalar, check_weights
+from learnable.validation import check_binary, check_finite_array, check_scalar, check_weights
 
 __all__ = ["Hyperplane"]
 
@@ -85,11 +85,8 @@ class LinearRule(ClassifierMixin, BaseEstimator):
         elif (weights == 0).any():
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if self._binary and len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{len(self.classes_)} classes"
-            )
+        if self._binary:
+            check_binary(self.classes_)
         if len(self.classes_) < 2:
             raise ValueError("y must contain at least two classes, got one class")
         return X, codes, weights
