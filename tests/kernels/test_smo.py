@@ -227,6 +227,8 @@ def test_vectorised_exponential():
     assert np.max(np.abs(got / np.exp(x) - 1.0)) < 4e-16 * 3
     rows = smo.ColumnCache(Gaussian(sigma=0.8), X, dtype=np.float64).rows(np.array([3, 7]))
     assert rows == pytest.approx(Gaussian(sigma=0.8)(X)[[3, 7]], abs=1e-14)
+    far = smo.ColumnCache(Gaussian(sigma=0.8), X + 1e6, dtype=np.float64).rows(np.array([3, 7]))
+    assert far == pytest.approx(rows, abs=1e-8)
 
 
 @pytest.mark.parametrize(

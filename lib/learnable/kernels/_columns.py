@@ -73,6 +73,9 @@ class _Evaluator:
         spec = kernel.column_spec() if hasattr(kernel, "column_spec") else None
         self.linear = spec is not None and spec[0] == 0
         self.rate = spec[1][0] if spec is not None and spec[0] == 2 else None
+        if self.rate is not None:
+            # Distances do not see the mean, but |x|^2 + |y|^2 - 2x'y loses digits to it.
+            self.X = X = X - X.mean(axis=0)
         self.squares = np.einsum("ij,ij->i", X, X) if self.rate is not None else None
 
     def rows(self, chosen, out=None):

@@ -19,7 +19,7 @@ rest, every value of C, every split into groups.
 """
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -41,7 +41,6 @@ __all__ = [
     "nu_classification",
     "regression",
     "solve",
-    "solve_epsilon",
 ]
 
 
@@ -106,7 +105,6 @@ class Solution:
     inbound: np.ndarray
     zero: np.ndarray
     rho: float = None
-    gamma: np.ndarray = field(default=None, repr=False)
 
     @property
     def alpha(self):
@@ -168,10 +166,7 @@ class _Active:
         n = chosen.size
         self.up, self.low = np.empty((problem.n_groups, n)), np.empty((problem.n_groups, n))
         self.curve_up, self.curve_low = np.empty(n), np.empty(n)
-        loops.prepare(
-            self.beta, self.up, self.low, self.curve_up, self.curve_low,
-            self.lo, self.hi, self.diagonal, self.ell, self.knee, self.beyond, self.group,
-        )  # fmt: skip
+        self._prepare()
         self.clock = 1
         if self.whole and source.complete:
             self.store, self.slot = source.matrix, np.arange(n)
@@ -186,6 +181,13 @@ class _Active:
             self.stamp = np.zeros(slots, dtype=np.int64)
             self.filled = 0
             self.points = None
+
+    def _prepare(self):
+        """Shifts and curvatures of all variables at their present values."""
+        loops.prepare(
+            self.beta, self.up, self.low, self.curve_up, self.curve_low,
+            self.lo, self.hi, self.diagonal, self.ell, self.knee, self.beyond, self.group,
+        )  # fmt: skip
 
     def iterate(self, iterate, tol, budget):
         """Run the compiled loop until it stops or needs something; supply columns as it asks."""
@@ -318,10 +320,7 @@ class _Active:
             if length == 1.0 or not system.fix(np.flatnonzero(hit)):
                 break
         self.beta[members] = x
-        loops.prepare(
-            self.beta, self.up, self.low, self.curve_up, self.curve_low,
-            self.lo, self.hi, self.diagonal, self.ell, self.knee, self.beyond, self.group,
-        )  # fmt: skip
+        self._prepare()
         return total, cost
 
     def lasting(self):
@@ -469,7 +468,7 @@ def solve(
     (array([-0.5,  0.5]), 0.0, 0.5)
     """
     tol = check_scalar(tol, "tol", low=0.0, closed="neither")
-    source = as_source(K, X, cache_mb=cache_mb, dtype=np.float32 if tol >= 1e-5 else np.float64)
+    source = _source_for(K, X, cache_mb, tol)
     n = source.size
     if n == 0:
         raise ValueError("the problem has no points")
@@ -617,7 +616,8 @@ def _signs(y, size):
     return y
 
 
-def _source_and_tol(K, X, cache_mb, tol):
+def _source_for(K, X, cache_mb, tol):
+    """A source of columns, in the precision that the tolerance needs."""
     return as_source(K, X, cache_mb=cache_mb, dtype=np.float32 if tol >= 1e-5 else np.float64)
 
 
@@ -667,7 +667,7 @@ def classification(
     (2.0, 4.0)
     """
     tol = check_scalar(tol, "tol", low=0.0, closed="neither")
-    source = _source_and_tol(K, X, cache_mb, tol)
+    source = _source_for(K, X, cache_mb, tol)
     n = source.size
     y = _signs(y, n)
     C = _box(C, n)
@@ -713,6 +713,19 @@ def _hard_margin(source, y, tol, max_iter):
     )  # fmt: skip
 
 
+def _first_weights(y, total, cap):
+    """Signed weights of at most `cap` on the first points of each class, which sum to plus or minus `total`."""
+    beta = np.zeros(y.size)
+    for sign in (-1.0, 1.0):
+        left = total
+        for k in np.flatnonzero(y == sign):
+            beta[k] = sign * min(cap, left)
+            left -= abs(beta[k])
+            if left <= 1e-15:
+                break
+    return beta
+
+
 def nearest_points(K, y, *, X=None, cap=1.0, tol=1e-3, max_iter=None, cache_mb=200.0):
     r"""Nearest points of the convex hulls of two classes.
 
@@ -745,7 +758,7 @@ def nearest_points(K, y, *, X=None, cap=1.0, tol=1e-3, max_iter=None, cache_mb=2
     >>> round(float(s.beta @ s.values) ** 0.5, 6)
     5.830952
     """
-    source = _source_and_tol(K, X, cache_mb, min(tol, 1e-6))
+    source = _source_for(K, X, cache_mb, min(tol, 1e-6))
     n = source.size
     y = _signs(y, n)
     cap = check_scalar(cap, "cap", low=0.0, closed="neither")
@@ -753,15 +766,7 @@ def nearest_points(K, y, *, X=None, cap=1.0, tol=1e-3, max_iter=None, cache_mb=2
     fewest = int(min((y > 0).sum(), (y < 0).sum()))
     if cap * fewest < 1.0 - 1e-12:
         raise ValueError(f"cap must be at least 1 / {fewest}, the size of the smaller class; got {cap:g}")
-    beta = np.zeros(n)
-    for sign in (-1.0, 1.0):
-        members = np.flatnonzero(y == sign)
-        left = 1.0
-        for k in members:
-            beta[k] = sign * min(cap, left)
-            left -= abs(beta[k])
-            if left <= 0.0:
-                break
+    beta = _first_weights(y, 1.0, cap)
     lower, upper = np.where(y < 0, -cap, 0.0), np.where(y > 0, cap, 0.0)
     scale = float(source.diagonal.max())
     level, values, total = max(1e-2 * scale, 1e-300), None, 0
@@ -812,21 +817,14 @@ def nu_classification(K, y, nu, *, X=None, tol=1e-3, max_iter=None, shrinking=Tr
     """
     tol = check_scalar(tol, "tol", low=0.0, closed="neither")
     nu = check_scalar(nu, "nu", low=0.0, high=1.0, closed="right")
-    source = _source_and_tol(K, X, cache_mb, tol)
+    source = _source_for(K, X, cache_mb, tol)
     n = source.size
     y = _signs(y, n)
     most = 2.0 * min((y > 0).sum(), (y < 0).sum()) / n
     if nu > most * (1.0 + 1e-12):
         raise ValueError(f"nu = {nu:g} is infeasible for these classes: it must be at most {most:g}")
     cap = 1.0 / (nu * n)
-    beta = np.zeros(n)
-    for sign in (-1.0, 1.0):
-        left = 0.5
-        for k in np.flatnonzero(y == sign):
-            beta[k] = sign * min(cap, left)
-            left -= abs(beta[k])
-            if left <= 1e-15:
-                break
+    beta = _first_weights(y, 0.5, cap)
     s = solve(
         source, 0.0, np.where(y < 0, -cap, 0.0), np.where(y > 0, cap, 0.0), groups=(y > 0).astype(int), start=beta,
         tol=tol * max(float(source.diagonal.max()), 1e-300), max_iter=max_iter, shrinking=shrinking, cache_mb=cache_mb,
@@ -874,7 +872,7 @@ def regression(
     (array([-0.4,  0. ,  0.4]), True)
     """
     tol = check_scalar(tol, "tol", low=0.0, closed="neither")
-    source = _source_and_tol(K, X, cache_mb, tol)
+    source = _source_for(K, X, cache_mb, tol)
     n = source.size
     y = _vector(check_finite_array(y, "y", ndim=1), n, "y")
     C = _box(C, n)
@@ -886,13 +884,6 @@ def regression(
         source, -y, -C, C, ridge=ridge, ell=epsilon, equality=equality, start=start, start_values=start_values, tol=tol,
         max_iter=max_iter, shrinking=shrinking, cache_mb=cache_mb,
     )  # fmt: skip
-
-
-def solve_epsilon(K, y, epsilon, upper, diagonal=0.0, **options):
-    """:func:`regression` with positional arguments; the coefficients are also there as ``.gamma``."""
-    s = regression(K, y, epsilon=epsilon, C=upper, ridge=diagonal, **options)
-    s.gamma = s.beta
-    return s
 
 
 def classification_path(K, y, Cs, *, X=None, tol=1e-3, max_iter=None, shrinking=True, cache_mb=200.0):
@@ -923,7 +914,7 @@ def classification_path(K, y, Cs, *, X=None, tol=1e-3, max_iter=None, shrinking=
     Cs = check_finite_array(Cs, "Cs", ndim=1)
     if np.any(Cs <= 0.0):
         raise ValueError("every C must be positive")
-    source = _source_and_tol(K, X, cache_mb, tol)
+    source = _source_for(K, X, cache_mb, tol)
     found = [None] * Cs.size
     start = values = previous = None
     for where in np.argsort(Cs, kind="stable"):

@@ -66,6 +66,14 @@ def _power(power):
 class _EpsilonRegressor(KernelRegressor):
     _power = 1
 
+    def __init__(self, kernel="rbf", lam=1.0, epsilon=0.1, *, kernel_params=None, tol=1e-6, max_iter=None):
+        self.kernel = kernel
+        self.lam = lam
+        self.epsilon = epsilon
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.max_iter = max_iter
+
     def fit(self, X, y):
         """Fit to the rows of `X` and responses `y`."""
         lam = check_scalar(self.lam, "lam", low=0, closed="neither")
@@ -76,8 +84,10 @@ class _EpsilonRegressor(KernelRegressor):
         K, points = (self.kernel_(X), None) if self.kernel_.column_spec() is None else (self.kernel_, X)
         upper, diagonal = (0.5 / lam, 0.0) if self._power == 1 else (np.inf, lam)
         scale = max(float(np.ptp(y)), 1e-300)
-        s = smo.solve_epsilon(K, y, epsilon, upper, diagonal, X=points, tol=tol * scale, max_iter=self.max_iter)
-        alpha = np.asarray(s.gamma)
+        s = smo.regression(
+            K, y, epsilon=epsilon, C=upper, ridge=diagonal, X=points, tol=tol * scale, max_iter=self.max_iter
+        )
+        alpha = s.beta
         self.dual_coef_ = alpha
         self.gamma_ = 2.0 * lam * alpha
         self.support_ = np.flatnonzero(alpha)
@@ -130,14 +140,6 @@ class EpsilonSVR(_EpsilonRegressor):
     (array([0.8]), array([0, 2]))
     """
 
-    def __init__(self, kernel="rbf", lam=1.0, epsilon=0.1, *, kernel_params=None, tol=1e-6, max_iter=None):
-        self.kernel = kernel
-        self.lam = lam
-        self.epsilon = epsilon
-        self.kernel_params = kernel_params
-        self.tol = tol
-        self.max_iter = max_iter
-
 
 class EpsilonRidge(_EpsilonRegressor):
     """Minimise sum_i |y_i - f(x_i)|_eps^2 + lam |w|^2: kernel ridge regression with a tube.
@@ -176,11 +178,3 @@ class EpsilonRidge(_EpsilonRegressor):
     """
 
     _power = 2
-
-    def __init__(self, kernel="rbf", lam=1.0, epsilon=0.1, *, kernel_params=None, tol=1e-6, max_iter=None):
-        self.kernel = kernel
-        self.lam = lam
-        self.epsilon = epsilon
-        self.kernel_params = kernel_params
-        self.tol = tol
-        self.max_iter = max_iter

@@ -150,7 +150,8 @@ def D_to_C(K, y, D, *, tol=1e-8, C_max=1e8):
     root = high if abs(cache[high].alpha.sum() * D - np.exp(high)) <= 1e-9 * np.exp(high) else None
     if root is None:
         root = brentq(excess, low, high, xtol=1e-11) if low < high else low
-    excess(root)
+    if root not in cache:
+        excess(root)
     return {"C": float(np.exp(root)), **_dictionary(cache[root], float(np.exp(root)))}
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels import smo
 from learnable.kernels.functions import Linear, Precomputed, as_kernel
-from learnable.validation import check_scalar, check_weights
+from learnable.validation import binary_codes, check_scalar, check_weights
 
 __all__ = ["HardMarginSVM", "NuSVM", "SoftMarginSVM", "SquaredNuSVM"]
 
@@ -23,17 +22,9 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if self.classes_.size > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"{self.classes_.size} classes"
-            )
-        if self.classes_.size < 2:
-            raise ValueError("y must contain two classes, got one class")
+        self.classes_, codes = binary_codes(y)
         self.kernel_ = as_kernel(self.kernel)
-        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+        return X, np.where(codes == 1, 1.0, -1.0)
 
     # Coefficients of nearly touching hulls cancel: the hard margin always needs columns in double precision.
     _always_double = False
@@ -63,6 +54,15 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
             self.coef_ = (self.dual_coef_ @ self.support_vectors_)[None, :]
         norm = float(max(s.beta @ s.values, 0.0)) ** 0.5
         self.margin_ = 1.0 / norm if norm > 0.0 else np.inf
+        return self
+
+    def _divide(self, norm):
+        """Divide the fitted function by a number."""
+        self.dual_coef_ = self.dual_coef_ / norm
+        self.intercept_ /= norm
+        self.intercept_interval_ = tuple(b / norm for b in self.intercept_interval_)
+        if hasattr(self, "coef_"):
+            self.coef_ = self.coef_ / norm
         return self
 
     def decision_function(self, X):
@@ -322,12 +322,7 @@ class NuSVM(_KernelMachine):
             self.margin_ = 0.0
             return self
         self.margin_ = s.rho / norm
-        self.dual_coef_ = self.dual_coef_ / norm
-        self.intercept_ /= norm
-        self.intercept_interval_ = tuple(b / norm for b in s.offset_interval)
-        if hasattr(self, "coef_"):
-            self.coef_ = self.coef_ / norm
-        return self
+        return self._divide(norm)
 
 
 class SquaredNuSVM(_KernelMachine):
@@ -402,14 +397,9 @@ class SquaredNuSVM(_KernelMachine):
                 limit = D * np.exp(at_high)
                 raise ValueError(f"D = {D:g} is too large for these data: no price C belongs to a D above {limit:.4g}")
         root = brentq(log_D, low, high, xtol=1e-12) if high > low else low
-        log_D(root)
+        if root not in found:
+            log_D(root)
         s = found[root]
         self.C_ = float(np.exp(root))
         self._store(X, signs, s)
-        scale = self.margin_
-        self.dual_coef_ = self.dual_coef_ * scale
-        self.intercept_ *= scale
-        self.intercept_interval_ = tuple(b * scale for b in s.offset_interval)
-        if hasattr(self, "coef_"):
-            self.coef_ = self.coef_ * scale
-        return self
+        return self._divide(1.0 / self.margin_)
