@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
+from learnable.ensembles.boosting_adaboost.margins import minimax_margin
 from learnable.kernels import smo
 from learnable.validation import check_finite_array, check_scalar
 
@@ -91,25 +92,13 @@ def max_l1_margin(Z):
     (2.0, [1.0, 0.0])
     """
     Z = _rows(Z)
-    n, J = Z.shape
+    J = Z.shape[1]
     scale = max(float(np.abs(Z).max()), 1e-300)
-    A = np.hstack([-Z / scale, Z / scale, np.ones((n, 1))])
-    cost = np.zeros(2 * J + 1)
-    cost[-1] = -1.0
-    equal = np.ones((1, 2 * J + 1))
-    equal[0, -1] = 0.0
-    answer = linprog(
-        cost, A_ub=A, b_ub=np.zeros(n), A_eq=equal, b_eq=[1.0], bounds=[(0, None)] * (2 * J) + [(None, None)],
-        method="highs-ds",
-    )  # fmt: skip
-    if answer.status != 0:
-        raise ValueError(f"the linear program failed: {answer.message}")
-    beta = answer.x[:J] - answer.x[J : 2 * J]
+    # A vote may not be negative: the dictionary and its negation give both signs.
+    game = minimax_margin(np.hstack([Z, -Z]) / scale, np.ones(len(Z)))
+    beta = game.vote[:J] - game.vote[J:]
     total = np.abs(beta).sum()
-    if total > 0.0:
-        beta = beta / total
-    dual = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return MaxMargin(float(-answer.fun * scale), beta, dual / max(dual.sum(), 1e-300))
+    return MaxMargin(game.value * scale, beta / total if total > 0.0 else beta, game.weights)
 
 
 def max_l2_margin(Z, *, tol=1e-10):
