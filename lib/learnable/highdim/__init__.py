@@ -1,0 +1,1 @@
+"""Chapters of the part “High-dimensional inference”."""

@@ -1,0 +1,1 @@
+"""Chapters of the part “Latent variables and information”."""
