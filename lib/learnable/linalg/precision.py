@@ -1,0 +1,306 @@
+r"""Precision matrices of Gaussian models: checks, factorisations, likelihood, graphs.
+
+A precision matrix :math:`\Theta = \Sigma^{-1}` is symmetric and positive definite, and its off-diagonal zeros are the
+missing edges of a Gaussian graphical model. Everything here goes through one Cholesky factorisation (LAPACK's
+``dpotrf`` and ``dpotri``); nothing forms an inverse by other means.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+from scipy.linalg import lapack
+
+from learnable.validation import check_finite_array, check_scalar
+
+__all__ = [
+    "SupportRates",
+    "check_precision",
+    "check_symmetric",
+    "cholesky",
+    "edge_list",
+    "factor",
+    "factor_inverse",
+    "factor_logdet",
+    "gaussian_log_likelihood",
+    "inverse_and_logdet",
+    "is_positive_definite",
+    "partial_correlations",
+    "support",
+    "support_rates",
+    "threshold_components",
+]
+
+# A covariance computed as X'X is symmetric to rounding; anything beyond this relative difference is another matrix.
+ASYMMETRY = 1e-8
+
+
+class SupportRates(NamedTuple):
+    """True and false positive rate of an estimated support."""
+
+    tpr: float
+    fpr: float
+
+
+def check_symmetric(A, name="A"):
+    """Return `A` as a C-contiguous, exactly symmetric float64 matrix; differences at rounding level are averaged out.
+
+    Raises ValueError for anything that is not a finite, square, symmetric matrix with at least one row. O(p^2).
+
+    Examples
+    --------
+    >>> check_symmetric([[2, 1], [1, 3]])
+    array([[2., 1.],
+           [1., 3.]])
+    >>> check_symmetric([[2, 1], [0, 3]], "S")
+    Traceback (most recent call last):
+    ...
+    ValueError: S must be symmetric, but S[0, 1] = 1 and S[1, 0] = 0
+    """
+    A = np.ascontiguousarray(check_finite_array(A, name, ndim=2))
+    if A.shape[0] != A.shape[1] or A.size == 0:
+        raise ValueError(f"{name} must be a square matrix with at least one row, got shape {A.shape}")
+    if np.array_equal(A, A.T):
+        return A
+    difference = np.abs(A - A.T)
+    if difference.max() > ASYMMETRY * np.abs(A).max():
+        i, j = (int(k) for k in np.unravel_index(difference.argmax(), A.shape))
+        raise ValueError(
+            f"{name} must be symmetric, but {name}[{i}, {j}] = {A[i, j]:g} and {name}[{j}, {i}] = {A[j, i]:g}"
+        )
+    return 0.5 * (A + A.T)
+
+
+def check_precision(A, name="precision"):
+    """Return `A` as a symmetric float64 matrix after checking that it is positive definite. O(p^3 / 3).
+
+    Examples
+    --------
+    >>> check_precision(np.eye(2)).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    A = check_symmetric(A, name)
+    cholesky(A, name)
+    return A
+
+
+def is_positive_definite(A):
+    """Whether the symmetric matrix `A` has a Cholesky factor, the cheapest reliable test. O(p^3 / 3).
+
+    Examples
+    --------
+    >>> is_positive_definite([[2, 1], [1, 2]]), is_positive_definite([[1, 2], [2, 1]])
+    (True, False)
+    """
+    return factor(check_symmetric(A)) is not None
+
+
+def cholesky(A, name="A"):
+    """Lower triangular L with A = L L'; raises ValueError where `A` is not positive definite. O(p^3 / 3).
+
+    Examples
+    --------
+    >>> cholesky([[4, 2], [2, 5]]).tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
+    """
+    L = factor(check_symmetric(A, name))
+    if L is None:
+        raise ValueError(f"{name} must be positive definite, but its Cholesky factorisation breaks down")
+    return np.tril(L.T)
+
+
+def inverse_and_logdet(A, name="A"):
+    """Inverse and log-determinant of a positive definite matrix from one Cholesky factorisation. O(p^3).
+
+    Returns
+    -------
+    inverse : ndarray of shape (p, p)
+        Exactly symmetric.
+    logdet : float
+
+    Examples
+    --------
+    >>> inverse, logdet = inverse_and_logdet([[5, 2], [2, 1]])
+    >>> inverse.round(6).tolist(), abs(round(logdet, 6))
+    ([[1.0, -2.0], [-2.0, 5.0]], 0.0)
+    """
+    L = factor(check_symmetric(A, name))
+    if L is None:
+        raise ValueError(f"{name} must be positive definite, but its Cholesky factorisation breaks down")
+    logdet = factor_logdet(L)
+    return factor_inverse(L), logdet
+
+
+def gaussian_log_likelihood(precision, S):
+    r"""Mean log-likelihood of centred Gaussian data with second moments `S`, per observation.
+
+    .. math:: \ell(\Theta; S) = \tfrac12\bigl(\log\det\Theta - \operatorname{tr}(S\Theta) - p\log 2\pi\bigr).
+
+    With the second moments of data that were held out, it is what cross-validation compares. O(p^3 / 3).
+
+    Examples
+    --------
+    >>> round(gaussian_log_likelihood(np.eye(2), np.eye(2)), 6)
+    -2.837877
+    """
+    precision, S = check_symmetric(precision, "precision"), check_symmetric(S, "S")
+    if S.shape != precision.shape:
+        raise ValueError(f"S must have the shape of the precision, {precision.shape}, got {S.shape}")
+    L = factor(precision)
+    if L is None:
+        raise ValueError("precision must be positive definite, but its Cholesky factorisation breaks down")
+    p = len(S)
+    return 0.5 * (factor_logdet(L) - float(np.vdot(S, precision)) - p * float(np.log(2.0 * np.pi)))
+
+
+def partial_correlations(precision):
+    r"""Correlations of pairs given all other variables, :math:`-\Theta_{ij} / \sqrt{\Theta_{ii}\Theta_{jj}}`.
+
+    The diagonal holds ones. O(p^3 / 3), for the check that the matrix is positive definite.
+
+    Examples
+    --------
+    >>> partial_correlations([[4, -2], [-2, 4]]).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+    precision = check_precision(precision)
+    d = np.sqrt(np.diagonal(precision))
+    rho = -precision / np.multiply.outer(d, d)
+    np.fill_diagonal(rho, 1.0)
+    return rho
+
+
+def support(precision, tol=0.0):
+    """Adjacency of the graph: off-diagonal entries with ``abs(entry) > tol``.
+
+    A solver that thresholds leaves exact zeros, so that ``tol=0`` is right; the inverse of a dual solution needs 1e-6.
+
+    Examples
+    --------
+    >>> support([[2, -1], [-1, 2]]).astype(int).tolist()
+    [[0, 1], [1, 0]]
+    """
+    precision = check_symmetric(precision, "precision")
+    adjacency = np.abs(precision) > check_scalar(tol, "tol", low=0)
+    np.fill_diagonal(adjacency, False)
+    return adjacency
+
+
+def edge_list(precision, tol=0.0):
+    """Edges (i, j), i < j, of :func:`support`, one to a row.
+
+    Examples
+    --------
+    >>> edge_list([[2, -1, 0], [-1, 2, -1], [0, -1, 2]]).tolist()
+    [[0, 1], [1, 2]]
+    """
+    return np.argwhere(np.triu(support(precision, tol), 1))
+
+
+def support_rates(estimate, truth, tol=0.0, *, diagonal=False):
+    """True and false positive rate of the nonzero pattern of `estimate` as an estimate of that of `truth`.
+
+    TPR = shared nonzeros / nonzeros of the truth, FPR = nonzeros of the estimate where the truth is zero / zeros of the
+    truth, over ordered pairs. "Nonzero" means ``abs(entry) > tol`` in the estimate and ``!= 0`` in the truth; Hsieh et
+    al. 2014, (50), print "> 0", which would lose every negative entry. A rate without a denominator is NaN.
+
+    Parameters
+    ----------
+    estimate, truth : array-like of shape (p, p)
+    tol : float, default=0
+    diagonal : bool, default=False
+        Count the diagonal too, as Hsieh et al. do; it is always found and flatters the rate.
+
+    Returns
+    -------
+    SupportRates
+
+    Examples
+    --------
+    >>> support_rates([[1, 0.3], [0.3, 1]], [[2, -1], [-1, 2]])
+    SupportRates(tpr=1.0, fpr=nan)
+    """
+    estimate, truth = check_symmetric(estimate, "estimate"), check_symmetric(truth, "truth")
+    if estimate.shape != truth.shape:
+        raise ValueError(f"estimate and truth must have one shape, got {estimate.shape} and {truth.shape}")
+    found, there = np.abs(estimate) > check_scalar(tol, "tol", low=0), truth != 0
+    counted = np.ones_like(there) if diagonal else ~np.eye(len(truth), dtype=bool)
+    positive, negative = (there & counted).sum(), (~there & counted).sum()
+    tpr = (found & there & counted).sum() / positive if positive else np.nan
+    fpr = (found & ~there & counted).sum() / negative if negative else np.nan
+    return SupportRates(float(tpr), float(fpr))
+
+
+def threshold_components(S, threshold):
+    """Connected components of the graph of ``abs(S_ij) > threshold_ij``, the blocks of the graphical lasso's solution.
+
+    Mazumder and Hastie 2012, Witten et al. 2011; with entrywise thresholds Hsieh et al. 2014, Section 3.4. O(p^2).
+
+    Parameters
+    ----------
+    S : array-like of shape (p, p)
+    threshold : float or array-like of shape (p, p)
+        Non-negative.
+
+    Returns
+    -------
+    list of ndarray
+        The variables of each component in increasing order, components in the order of their first variable.
+
+    Examples
+    --------
+    >>> [block.tolist() for block in threshold_components([[1, 0, 0.5], [0, 1, 0.1], [0.5, 0.1, 1]], 0.2)]
+    [[0, 2], [1]]
+    """
+    S = check_symmetric(S, "S")
+    threshold = check_finite_array(threshold, "threshold")
+    if threshold.ndim not in (0, 2) or (threshold.ndim == 2 and threshold.shape != S.shape) or (threshold < 0).any():
+        raise ValueError(f"threshold must be a non-negative number or a non-negative matrix of shape {S.shape}")
+    count, labels = sparse.csgraph.connected_components(sparse.csr_array(np.abs(S) > threshold), directed=False)
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
+
+
+def factor(A):
+    """Cholesky factor of a symmetric C-contiguous matrix as LAPACK leaves it, or None where there is none.
+
+    For callers that have checked their input. The factor is upper triangular in Fortran order (``A = F' F``, with the
+    other triangle of `A` left as it was), to be read by :func:`factor_logdet` and :func:`factor_inverse`.
+
+    Examples
+    --------
+    >>> factor(np.array([[1.0, 2.0], [2.0, 1.0]])) is None
+    True
+    """
+    # A symmetric C-ordered matrix is its own Fortran-ordered transpose: no copy beyond the one that is overwritten.
+    L, info = lapack.dpotrf(np.array(A.T, order="F", copy=True), lower=0, clean=0, overwrite_a=1)
+    return L if info == 0 else None
+
+
+def factor_logdet(L):
+    """Log-determinant from :func:`factor`."""
+    return 2.0 * float(np.log(np.diagonal(L)).sum())
+
+
+def factor_inverse(L):
+    """Inverse, exactly symmetric and C-contiguous, from :func:`factor`, which it overwrites. O(2 p^3 / 3)."""
+    inverse, info = lapack.dpotri(L, lower=0, overwrite_c=1)
+    if info != 0:  # a zero on the diagonal, which dpotrf does not let through
+        raise np.linalg.LinAlgError("the Cholesky factor is singular")
+    inverse = inverse.T
+    _copy_lower_to_upper(inverse)
+    return inverse
+
+
+@njit(cache=True)
+def _copy_lower_to_upper(A):
+    """Mirror by tiles that fit the first-level cache, since one of the two sides is always read across rows."""
+    p, tile = A.shape[0], 32
+    for i0 in range(0, p, tile):
+        for j0 in range(0, i0 + 1, tile):
+            for j in range(j0, min(j0 + tile, p)):
+                for i in range(max(i0, j + 1), min(i0 + tile, p)):
+                    A[j, i] = A[i, j]
