@@ -1,0 +1,295 @@
+"""The recursions of a hidden Markov model, compiled: they know nothing of emissions or estimators.
+
+A transition matrix comes as *arcs*: the matrix itself, and for each column the list of its rows with a non-zero entry
+(``ptr, idx, val``), with a flag that says which of the two to use. Dense steps add whole rows, four at a time, so that
+the inner loop runs along contiguous memory and becomes vector instructions; sparse steps follow the lists.
+"""
+
+import numpy as np
+from numba import njit
+
+from learnable._simd import exp_in_place, fmax, fmin
+
+# In the scaled recursions every positive number stays above TINY, every positive density (relative to the largest of
+# its row) and transition probability above SMALL. Their products are then normal numbers, so that zero means
+# impossible. Where that fails the caller goes over to logarithms.
+TINY = 1e-140
+SMALL = 1e-60
+_LOG_SMALL = np.log(SMALL)
+_BLOCK = 4096
+
+
+def arcs(matrix, missing=0.0):
+    """A square matrix with its column lists; entries equal to `missing` are no arcs. Sparse below a sixth of K²."""
+    matrix = np.array(matrix, order="C")
+    k = len(matrix)
+    columns, rows = np.nonzero(matrix.T != missing)
+    ptr = np.zeros(k + 1, dtype=np.int64)
+    np.cumsum(np.bincount(columns, minlength=k), out=ptr[1:])
+    return matrix, ptr, rows.astype(np.int64), matrix[rows, columns], bool(6 * len(rows) < k * k)
+
+
+@njit(cache=True)
+def _times(a, net, out):
+    """out = a' M."""
+    matrix, ptr, idx, val, sparse = net
+    k = len(out)
+    if sparse:
+        for j in range(k):
+            total = 0.0
+            for p in range(ptr[j], ptr[j + 1]):
+                total += a[idx[p]] * val[p]
+            out[j] = total
+        return
+    for j in range(k):
+        out[j] = 0.0
+    whole = k - k % 4
+    for i in range(0, whole, 4):
+        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
+        for j in range(k):
+            out[j] += (a0 * matrix[i, j] + a1 * matrix[i + 1, j]) + (a2 * matrix[i + 2, j] + a3 * matrix[i + 3, j])
+    for i in range(whole, k):
+        a0 = a[i]
+        for j in range(k):
+            out[j] += a0 * matrix[i, j]
+
+
+@njit(cache=True)
+def prior_marginals(pi, net, out):
+    """P(Y_t = j), row by row."""
+    out[0] = pi
+    for t in range(1, len(out)):
+        _times(out[t - 1], net, out[t])
+
+
+@njit(cache=True)
+def relative_densities(log_f, shift):
+    """Turn log densities, in place, into densities relative to the largest of their row, which goes to `shift`.
+
+    Returns the first bad row (-1 if there is none), and whether a positive density is so small that the scaled
+    recursions may lose it.
+    """
+    n, k = log_f.shape
+    step = max(1, _BLOCK // k)
+    lowest = 0.0
+    for start in range(0, n, step):
+        stop = min(n, start + step)
+        for t in range(start, stop):
+            row = log_f[t]
+            top = -np.inf
+            bad = False
+            for j in range(k):
+                top = fmax(top, row[j])
+                bad |= not (row[j] < np.inf)
+            if bad or top == -np.inf:
+                return t, False
+            shift[t] = top
+            for j in range(k):
+                row[j] -= top
+                lowest = fmin(lowest, row[j] if row[j] > -np.inf else 0.0)
+        flat = log_f[start:stop].ravel()
+        exp_in_place(flat)
+        for p in range(flat.size):
+            flat[p] = flat[p] if flat[p] > 1e-300 else 0.0
+    return -1, lowest < _LOG_SMALL
+
+
+@njit(cache=True)
+def forward(pi, net, f, filtered, scale):
+    """Filtering probabilities and their scale p(x_t | x^(t-1)), relative to the shift of f.
+
+    Returns the first time at which the mass vanishes (-1 if it never does), and whether a positive number fell below
+    TINY.
+    """
+    n, k = f.shape
+    step = np.empty(k)
+    lowest = 1.0
+    for t in range(n):
+        if t == 0:
+            step[:] = pi
+        else:
+            _times(filtered[t - 1], net, step)
+        row = filtered[t]
+        total = 0.0
+        for j in range(k):
+            step[j] *= f[t, j]
+            total += step[j]
+        if not total > 0.0:
+            return t, lowest < TINY
+        scale[t] = total
+        factor = 1.0 / total
+        for j in range(k):
+            value = step[j] * factor
+            row[j] = value
+            lowest = fmin(lowest, value if value > 0.0 else 1.0)
+    return -1, lowest < TINY
+
+
+@njit(cache=True)
+def backward(net, f, filtered, smoothed, weight, keep):
+    """Smoothing probabilities, backwards from the last filter; `smoothed` may be f itself.
+
+    beta is kept only where the filter is positive: elsewhere nothing depends on it, and it might overflow. Each row is
+    normalised by sum alpha beta, which therefore does not drift. With `keep`, weight[t] = f_t beta_t / (its scale),
+    from which the expected transitions are filtered' weight * P. Returns whether a positive number fell below TINY.
+    """
+    n, k = f.shape
+    ahead, step = np.empty(k), np.empty(k)
+    lowest = 1.0
+    for t in range(n - 1, -1, -1):
+        now = filtered[t]
+        total = 1.0
+        if t == n - 1:
+            step[:] = 1.0
+        else:
+            _times(ahead, net, step)
+            total = 0.0
+            for j in range(k):
+                total += step[j] * now[j]
+            if keep:
+                for j in range(k):
+                    weight[t + 1, j] = ahead[j] / total
+        factor = 1.0 / total
+        for j in range(k):
+            beta = step[j] * factor
+            value = beta if now[j] > 0.0 else 0.0
+            lowest = fmin(lowest, value if value > 0.0 else 1.0)
+            ahead[j] = value * f[t, j]
+            smoothed[t, j] = value * now[j]
+    return lowest < TINY
+
+
+@njit(cache=True)
+def derin(net, net_back, filtered, smoothed):
+    """Derin's backward smoother, from filters and predictions only; returns whether a number fell below TINY."""
+    n, k = filtered.shape
+    lowest = 1.0
+    smoothed[n - 1] = filtered[n - 1]
+    predicted, ratio, step = np.empty(k), np.empty(k), np.empty(k)
+    for t in range(n - 2, -1, -1):
+        _times(filtered[t], net, predicted)
+        for i in range(k):
+            ratio[i] = smoothed[t + 1, i] / predicted[i] if predicted[i] > 0.0 else 0.0
+        _times(ratio, net_back, step)
+        for j in range(k):
+            value = filtered[t, j] * step[j]
+            smoothed[t, j] = value
+            lowest = fmin(lowest, value if value > 0.0 else 1.0)
+    return lowest < TINY
+
+
+@njit(cache=True)
+def _log_times(log_a, net, log_net, scratch, out):
+    """out = log sum_i exp(log_a[i] + log M[i, j]).
+
+    One pass in the linear domain, relative to the largest entry; a column whose sum is so small that terms may have
+    underflowed is summed again in logarithms, exactly.
+    """
+    k = len(out)
+    top = -np.inf
+    for i in range(k):
+        top = fmax(top, log_a[i])
+    if top == -np.inf:
+        out[:] = -np.inf
+        return
+    for i in range(k):
+        scratch[i] = log_a[i] - top
+    exp_in_place(scratch)
+    for i in range(k):
+        scratch[i] = scratch[i] if scratch[i] > 1e-300 else 0.0
+    _times(scratch, net, out)
+    _, ptr, idx, val, _ = log_net
+    for j in range(k):
+        if out[j] > 1e-280:
+            out[j] = np.log(out[j]) + top
+            continue
+        best = -np.inf
+        for p in range(ptr[j], ptr[j + 1]):
+            best = max(best, log_a[idx[p]] + val[p])
+        total = 0.0
+        if best > -np.inf:
+            for p in range(ptr[j], ptr[j + 1]):
+                total += np.exp(log_a[idx[p]] + val[p] - best)
+            best += np.log(total)
+        out[j] = best
+
+
+@njit(cache=True)
+def log_sum(v):
+    """log sum exp of a vector, -inf if all entries are."""
+    top = -np.inf
+    for j in range(len(v)):
+        top = max(top, v[j])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for j in range(len(v)):
+        total += np.exp(v[j] - top)
+    return top + np.log(total)
+
+
+@njit(cache=True)
+def log_forward(log_pi, net, log_net, log_f, log_alpha):
+    """ln alpha_t(j); returns the first time at which the observations become impossible, or -1."""
+    n, k = log_f.shape
+    step, scratch = np.empty(k), np.empty(k)
+    for t in range(n):
+        if t == 0:
+            step[:] = log_pi
+        else:
+            _log_times(log_alpha[t - 1], net, log_net, scratch, step)
+        alive = False
+        for j in range(k):
+            value = step[j] + log_f[t, j]
+            log_alpha[t, j] = value
+            alive |= value > -np.inf
+        if not alive:
+            return t
+    return -1
+
+
+@njit(cache=True)
+def log_backward(net, log_net, log_f, log_beta):
+    """ln beta_t(j) for every state, reachable or not."""
+    n, k = log_f.shape
+    ahead, scratch = np.empty(k), np.empty(k)
+    log_beta[n - 1] = 0.0
+    for t in range(n - 2, -1, -1):
+        for j in range(k):
+            ahead[j] = log_f[t + 1, j] + log_beta[t + 1, j]
+        _log_times(ahead, net, log_net, scratch, log_beta[t])
+
+
+@njit(cache=True)
+def log_transitions(log_alpha, log_P, log_f, log_beta, log_likelihood, out):
+    """Add the expected numbers of transitions to `out`, term by term in logarithms."""
+    n, k = log_f.shape
+    for t in range(n - 1):
+        for i in range(k):
+            for j in range(k):
+                e = log_alpha[t, i] + log_P[i, j] + log_f[t + 1, j] + log_beta[t + 1, j] - log_likelihood
+                if e > -745.0:
+                    out[i, j] += np.exp(e)
+
+
+@njit(cache=True)
+def gaussian_log_density(x, means, halves, constants, out):
+    """Sums over d of -(x_d - mean_dj)² half_dj, plus a constant; means and halves with the state last."""
+    n, k = out.shape
+    for t in range(n):
+        row = out[t]
+        for j in range(k):
+            row[j] = constants[j]
+        for d in range(x.shape[1]):
+            value = x[t, d]
+            for j in range(k):
+                gap = value - means[d, j]
+                row[j] -= halves[d, j] * (gap * gap)
+
+
+@njit(cache=True)
+def symbol_mass(x, weight, out):
+    """Add the weights of each state to the symbols that occurred: out is (m, K)."""
+    for t in range(len(x)):
+        for j in range(out.shape[1]):
+            out[x[t], j] += weight[t, j]
