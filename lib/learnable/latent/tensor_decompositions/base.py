@@ -1,0 +1,64 @@
+"""What the moment estimators share: their settings, the decomposition, and the order of the components."""
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from learnable.latent.tensor_decompositions.power import tensor_eig
+from learnable.latent.tensor_decompositions.whitening import recover_components
+from learnable.validation import check_scalar
+
+__all__ = ["TensorEstimator"]
+
+
+class TensorEstimator(BaseEstimator):
+    """Base class: decomposes a whitened tensor and stores components by falling weight.
+
+    Attributes that all have: ``eigenvalues_``, ``weights_``, ``weights_sum_`` (sum of the estimated weights before they
+    were divided by it: far from one, the model or k is in doubt), ``residual_`` (share of the whitened tensor, in
+    Frobenius norm, that the components do not explain).
+    """
+
+    def __init__(self, k=2, *, n_restarts=None, n_iter=30, random_state=None):
+        self.k = k
+        self.n_restarts = n_restarts
+        self.n_iter = n_iter
+        self.random_state = random_state
+
+    def _generator(self):
+        if isinstance(self.random_state, np.random.RandomState):
+            return np.random.default_rng(self.random_state.randint(2**31))
+        return np.random.default_rng(self.random_state)
+
+    def _check_k(self):
+        return check_scalar(self.k, "k", low=1, integer=True)
+
+    def _decompose(self, T, B, rng, *, ratio=1.0):
+        """Return the weights a_i (not normalised) and components mu_i of a whitened tensor, heaviest first."""
+        found = tensor_eig(T, T.shape[0], self.n_restarts, self.n_iter, rng)
+        size = np.linalg.norm(T.ravel())
+        self.residual_ = float(np.linalg.norm(found.residual.ravel()) / size) if size > 0 else 0.0
+        a, mu = recover_components(found.eigenvalues, found.eigenvectors, B, ratio=ratio)
+        order = np.argsort(-a, kind="stable")
+        self.eigenvalues_ = found.eigenvalues[order]
+        return a[order], mu[order]
+
+    def _store_weights(self, weights, *, tol=0.3):
+        self.weights_sum_ = float(weights.sum())
+        self.weights_ = weights / self.weights_sum_
+        if abs(self.weights_sum_ - 1) > tol:
+            warnings.warn(
+                f"the estimated weights sum to {self.weights_sum_:.3g} instead of 1: too few data for k = {self.k} "
+                "components, or the model does not fit; lower k or give more data",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def to_distributions(mu):
+    """Clip rows at zero and divide by their sum; a row without positive entries becomes uniform."""
+    clipped = np.maximum(mu, 0.0)
+    total = clipped.sum(axis=1, keepdims=True)
+    return np.where(total > 0, clipped / np.where(total > 0, total, 1.0), 1.0 / mu.shape[1])
