@@ -1,0 +1,183 @@
+"""Compiled loops of QUIC: the scan of a matrix, the direction from a diagonal, and coordinate descent on the model.
+
+A free set is a symmetric pattern in compressed rows: the free columns of row i are ``cols[starts[i]:starts[i + 1]]``,
+in increasing order.
+"""
+
+import numpy as np
+from numba import njit
+
+# Rows handled together by `descend`: their columns of U = D W stay in the second-level cache.
+BLOCK = 16
+
+
+@njit(cache=True)
+def soft(z, r):
+    """Soft threshold S(z, r) = sign(z) max(|z| - r, 0) (Hsieh et al. 2014, (17))."""
+    if z > r:
+        return z - r
+    if z < -r:
+        return z + r
+    return 0.0
+
+
+@njit(cache=True)
+def scan(S, W, X, Lam):
+    """One pass over the matrices at an iterate with W = X^-1.
+
+    Returns the number of free entries, of nonzeros of X, the 1-norm and the largest entry of the minimum-norm
+    subgradient, the 1-norm of X, and a lower bound of the duality gap of the clipped W (see `duality_gap`):
+    log det is concave, so log det W' <= log det W + tr(X (W' - W)).
+    """
+    p = len(S)
+    free, nonzero = 0, 0
+    total, largest, norm, bound = 0.0, 0.0, 0.0, 0.0
+    for i in range(p):
+        for j in range(p):
+            g, x, lam = S[i, j] - W[i, j], X[i, j], Lam[i, j]
+            if x != 0.0:
+                sub = abs(g + lam if x > 0.0 else g - lam)
+                clipped = min(max(g, -lam), lam)
+                free += 1
+                nonzero += 1
+                norm += abs(x)
+                # W' - W = S - W - clipped, and tr(SX) + |X| - tr(WX) - tr(X (W' - W)) = |X| + tr(X clipped).
+                bound += lam * abs(x) + x * clipped
+            else:
+                sub = max(abs(g) - lam, 0.0)
+                if sub > 0.0:
+                    free += 1
+            total += sub
+            largest = max(largest, sub)
+    return free, nonzero, total, largest, norm, bound
+
+
+@njit(cache=True)
+def collect_free(S, W, X, Lam, count):
+    """The free set {X_ij != 0 or |S_ij - W_ij| > lam_ij} (Hsieh et al. 2014, (33)) as compressed rows."""
+    p = len(S)
+    starts, cols = np.zeros(p + 1, dtype=np.int64), np.empty(count, dtype=np.int64)
+    n = 0
+    for i in range(p):
+        for j in range(p):
+            if X[i, j] != 0.0 or abs(S[i, j] - W[i, j]) > Lam[i, j]:
+                cols[n] = j
+                n += 1
+        starts[i + 1] = n
+    return starts, cols
+
+
+@njit(cache=True)
+def diagonal_direction(S, X, Lam):
+    """The exact Newton direction at a diagonal X (Hsieh et al. 2014, (19)), all of it in O(p^2)."""
+    p = len(S)
+    D = np.empty((p, p))
+    for i in range(p):
+        for j in range(p):
+            if i == j:
+                x = X[i, i]
+                D[i, i] = -x + soft(x - (S[i, i] - 1.0 / x) * x * x, Lam[i, i] * x * x)
+            else:
+                D[i, j] = soft(-S[i, j], Lam[i, j]) * (X[i, i] * X[j, j])  # in this order it is exactly symmetric
+    return D
+
+
+@njit(cache=True)
+def move(S, W, X, Lam, D, i, j, wdw):
+    """Solve the one-variable problem (15) of Hsieh et al. 2014, given wdw = w_i' D w_j.
+
+    Returns the curvature a, the new value of D_ij and its change mu. The value is formed from that of X_ij + D_ij, so
+    that zeros come out exact.
+    """
+    a = W[i, i] * W[j, j]
+    if i != j:
+        a += W[i, j] * W[i, j]
+    b = S[i, j] - W[i, j] + wdw
+    c = X[i, j] + D[i, j]
+    value = soft(c - b / a, Lam[i, j] / a)
+    return a, value - X[i, j], value - c
+
+
+@njit(cache=True)
+def descend_with_u(S, W, X, Lam, starts, cols, D, U, sweeps):
+    """Sweeps of coordinate descent as Hsieh et al. 2014 write them, with the whole of U = D W kept up to date."""
+    p = len(S)
+    for _ in range(sweeps):
+        for i in range(p):
+            for place in range(starts[i], starts[i + 1]):
+                j = cols[place]
+                if j < i:
+                    continue
+                wdw = 0.0
+                for k in range(p):
+                    wdw += W[i, k] * U[k, j]
+                _, d, mu = move(S, W, X, Lam, D, i, j, wdw)
+                if mu != 0.0:
+                    D[i, j] = D[j, i] = d
+                    U[i] += mu * W[j]
+                    if i != j:
+                        U[j] += mu * W[i]
+
+
+@njit(cache=True)
+def descend(S, W, X, Lam, starts, cols, D, sweeps, enough):
+    """The same steps in the same order as `descend_with_u`, without the scattered traffic on U.
+
+    The update of (i, j) needs column i of U only, u_i = D w_i. For a block of rows these columns are computed from the
+    sparse D, and kept up to date by two numbers for each row of the block and each step. One sweep costs
+    O(p |free|) like that of `descend_with_u`, all of it over contiguous memory.
+
+    Stops before `sweeps` when no step of a sweep changed its partial derivative by more than `enough`. Returns the
+    number of sweeps.
+    """
+    p = len(S)
+    Z, Wb, gathered = np.zeros((BLOCK, p)), np.zeros((p, BLOCK)), np.empty(BLOCK)
+    moved = bool(np.any(D != 0.0))
+    for sweep in range(sweeps):
+        largest = 0.0
+        for i0 in range(0, p, BLOCK):
+            size = min(BLOCK, p - i0)
+            for k in range(p):
+                for c in range(size):
+                    Wb[k, c] = W[k, i0 + c]
+            if moved:
+                for k in range(p):
+                    gathered[:] = 0.0
+                    for place in range(starts[k], starts[k + 1]):
+                        d = D[k, cols[place]]
+                        if d != 0.0:
+                            row = Wb[cols[place]]
+                            for c in range(BLOCK):
+                                gathered[c] += d * row[c]
+                    for c in range(BLOCK):
+                        Z[c, k] = gathered[c]
+            for c in range(size):
+                i = i0 + c
+                for place in range(starts[i], starts[i + 1]):
+                    j = cols[place]
+                    if j < i:
+                        continue
+                    a, d, mu = move(S, W, X, Lam, D, i, j, np.dot(Z[c], W[j]))
+                    if mu == 0.0:
+                        continue
+                    moved = True
+                    largest = max(largest, a * abs(mu))
+                    D[i, j] = D[j, i] = d
+                    for e in range(c, size):
+                        Z[e, i] += mu * Wb[j, e]
+                    if i != j:
+                        for e in range(c, size):
+                            Z[e, j] += mu * Wb[i, e]
+        if largest <= enough:
+            return sweep + 1
+    return sweeps
+
+
+@njit(cache=True)
+def penalty_along(X, D, Lam, alpha):
+    """|X + alpha D|_{1, Lam}."""
+    total = 0.0
+    for i in range(len(X)):
+        for j in range(len(X)):
+            total += Lam[i, j] * abs(X[i, j] + alpha * D[i, j])
+    return total

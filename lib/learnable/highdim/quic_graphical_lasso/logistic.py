@@ -1,0 +1,121 @@
+r"""The same template for another loss: l1-penalised logistic regression (Hsieh et al. 2014, Section 3).
+
+Here the Hessian is :math:`A^\top\!\operatorname{diag}(v)A` with A the design; the Newton direction d is found by
+coordinate descent with the product A d kept up to date, so that a step on coordinate j costs as many
+operations as column j has nonzeros.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from learnable.highdim.quic_graphical_lasso._kernels import soft
+from learnable.validation import binary_codes, check_finite_array, check_scalar
+
+__all__ = ["l1_logistic"]
+
+
+def l1_logistic(A, y, lam, *, tol=1e-8, max_iter=100, start=None):
+    r"""Minimise :math:`\sum_i \log(1 + e^{-y_i a_i^\top w}) + \lambda\|w\|_1` by proximal Newton steps.
+
+    Parameters
+    ----------
+    A : array-like or sparse matrix of shape (n, p)
+    y : array-like of shape (n,)
+        Two classes, the larger of which is the positive one.
+    lam : float
+        Positive.
+    tol : float, default=1e-8
+        Stops when no entry of the minimum-norm subgradient exceeds ``tol`` times its largest at w = 0.
+    max_iter : int, default=100
+    start : array-like of shape (p,), optional
+
+    Returns
+    -------
+    w : ndarray of shape (p,)
+    objective : ndarray
+        Value at the start and after each step.
+
+    Notes
+    -----
+    O(nnz of the free columns) a sweep.
+
+    Examples
+    --------
+    >>> w, objective = l1_logistic([[1.0, 0.2], [2.0, -0.1], [-1.0, 0.1], [-2.0, -0.2]], [1, 0, 0, 0], 0.5)
+    >>> (w != 0).tolist()
+    [True, False]
+    """
+    if sparse.issparse(A):
+        A = sparse.csc_array(A, dtype=np.float64)
+        check_finite_array(A.data, "A")
+    else:
+        A = sparse.csc_array(check_finite_array(A, "A", ndim=2))
+    y = np.asarray(y)
+    if A.shape[0] != y.size or A.shape[1] == 0:
+        raise ValueError(f"A must have one row for each of the {y.size} labels and at least one column, got {A.shape}")
+    _, codes = binary_codes(y)
+    sign = 2.0 * codes - 1.0
+    lam = check_scalar(lam, "lam", low=0, closed="neither")
+    tol = check_scalar(tol, "tol", low=0, closed="neither")
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
+    w = np.zeros(A.shape[1]) if start is None else check_finite_array(start, "start", ndim=1).copy()
+    if w.size != A.shape[1]:
+        raise ValueError(f"start must have {A.shape[1]} entries, got {w.size}")
+    margin = A @ w
+    reference = max(float(np.abs(A.T @ sign).max()) / 2, 1e-300)
+    values = [_value(margin, sign, w, lam)]
+    for t in range(max_iter + 1):
+        chance = 1.0 / (1.0 + np.exp(np.minimum(sign * margin, 700.0)))
+        gradient = A.T @ (-sign * chance)
+        sub = np.where(w > 0, gradient + lam, np.where(w < 0, gradient - lam, gradient - np.clip(gradient, -lam, lam)))
+        if np.abs(sub).max() <= tol * reference:
+            return w, np.array(values)
+        if t == max_iter:
+            break
+        free = np.flatnonzero((w != 0) | (sub != 0))
+        step, product = np.zeros_like(w), np.zeros_like(margin)
+        curvature = np.maximum(chance * (1.0 - chance), 1e-12)
+        indices, indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
+        _descend(A.data, indices, indptr, curvature, gradient, w, lam, free, step, product, -(-(t + 1) // 3))
+        delta = gradient @ step + lam * (np.abs(w + step).sum() - np.abs(w).sum())
+        alpha, slack = 1.0, 1e-14 * max(abs(values[-1]), 1.0)
+        while (value := _value(margin + alpha * product, sign, w + alpha * step, lam)) > (
+            values[-1] + 1e-3 * alpha * delta + slack
+        ):
+            alpha *= 0.5
+        w, margin = w + alpha * step, margin + alpha * product
+        values.append(value)
+    warnings.warn(
+        f"l1_logistic stopped after {max_iter} steps; raise max_iter, or tol, now {tol:g}",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return w, np.array(values)
+
+
+def _value(margin, sign, w, lam):
+    return float(np.logaddexp(0.0, -sign * margin).sum() + lam * np.abs(w).sum())
+
+
+@njit(cache=True)
+def _descend(data, indices, indptr, curvature, gradient, w, lam, free, step, product, sweeps):
+    """Coordinate descent on the quadratic model over the free columns, with product = A step."""
+    for _ in range(sweeps):
+        for j in free:
+            a, b = 1e-12, gradient[j]
+            for k in range(indptr[j], indptr[j + 1]):
+                i = indices[k]
+                a += curvature[i] * data[k] * data[k]
+                b += data[k] * curvature[i] * product[i]
+            c = w[j] + step[j]
+            mu = -c + soft(c - b / a, lam / a)
+            if mu != 0.0:
+                step[j] += mu
+                for k in range(indptr[j], indptr[j + 1]):
+                    product[indices[k]] += mu * data[k]
