@@ -693,6 +693,9 @@ def test_lda_is_found_and_em_polish_improves():
     assert l1(plain.components_, made.topics) < 0.2
     assert l1(polished.components_, made.topics) < l1(plain.components_, made.topics)
     np.testing.assert_allclose(plain.alpha_, 0.25, atol=0.06)
+    # Right weights and lengths come out of the eigenvalues by themselves, before anything is normalised.
+    assert plain.weights_sum_ == pytest.approx(1, abs=0.05)
+    np.testing.assert_allclose(plain.raw_components_.sum(axis=1), 1, atol=0.05)
     shares = polished.transform(made.data)
     order, _ = td.match_components(polished.components_, made.topics)
     assert np.abs(shares[:, order] - made.weights).mean() < 0.08

@@ -170,8 +170,8 @@ def tensor_eig(T, k=None, n_restarts=None, n_iter=30, random_state=None, *, meth
     random_state : int, Generator or None
     method : {"reuse", "restart", "stop"}, default="reuse"
         ``"restart"`` is Algorithm 1 called k times, ``"stop"`` Algorithm 2 (order 3 only). ``"reuse"`` keeps the
-        restarts that settled at other components: after a deflation they are starts that need a step or two, and
-        fresh ones are added when they run short. Same answers, about k times less work: O(n_restarts n_iter d^3).
+        restarts that settled at other components: after a deflation they are starts next to the answer, and fresh
+        ones are added when they run short. Same answers, about k times less work: O(n_restarts n_iter d^3).
 
     Returns
     -------
@@ -426,17 +426,25 @@ def _redraw(T, n_iter, r, rng, max_restarts):
 def _deflate_and_reuse(T, k, n_restarts, n_iter, rng):
     d, order = T.shape[0], T.ndim
     packed, weight = pack(T), _pair_weights(d)
+    i, m = np.triu_indices(d)
     values, vectors = np.empty(k), np.empty((d, k))
-    theta, n_starts = np.empty((d, 0)), 0
+    theta, reached, n_starts = np.empty((d, 0)), np.empty(0), 0
     for j in range(k):
         wanted = n_restarts if j == 0 else min(n_restarts, max(10, 2 * (k - j)))
-        fresh = random_unit(d, max(wanted - theta.shape[1], 0), rng)
-        n_starts += fresh.shape[1]
-        theta, _ = _iterate(packed, np.hstack([theta, fresh]), n_iter, 1e-9)
-        values[j], v = _best(packed, theta, n_iter, order)
+        if theta.shape[1] < wanted:
+            fresh = random_unit(d, wanted - theta.shape[1], rng)
+            n_starts += fresh.shape[1]
+            fresh, _ = _iterate(packed, fresh, n_iter, 1e-6)
+            theta = np.hstack([theta, fresh])
+            reached = np.append(reached, np.einsum("il,il->l", fresh, contract(packed, fresh)))
+        best = int(np.argmax(np.abs(reached) if order == 4 else reached))
+        values[j], v = _best(packed, theta[:, [best]], n_iter, order)
         vectors[:, j] = v
-        theta = theta[:, np.abs(v @ theta) < 0.7]  # those at v have nothing left to find
-        i, m = np.triu_indices(d)
+        along = v @ theta
+        keep = np.abs(along) < 0.7  # those at v have nothing left to find
+        keep[best] = False
+        # What deflation takes from T(u, u, u); the columns themselves move little, and the one chosen is iterated on.
+        theta, reached = theta[:, keep], (reached - values[j] * along**order)[keep]
         left = v if order == 3 else np.outer(v, v).ravel()
         packed -= np.outer(values[j] * left, weight * v[i] * v[m])
     residual = T.copy()
