@@ -10,12 +10,11 @@ from numba import njit
 
 from learnable._simd import exp_in_place, fmax, fmin
 
-# In the scaled recursions every positive number stays above TINY, every positive density (relative to the largest of
-# its row) and transition probability above SMALL. Their products are then normal numbers, so that zero means
-# impossible. Where that fails the caller goes over to logarithms.
-TINY = 1e-140
-SMALL = 1e-60
-_LOG_SMALL = np.log(SMALL)
+# In the scaled recursions every positive probability stays above TINY, every positive density (relative to the largest
+# of its row) above SMALL_DENSITY, every transition probability above SMALL_STEP. Their products are then normal
+# numbers, so that zero means impossible. Where that fails the caller goes over to logarithms.
+TINY, SMALL_DENSITY, SMALL_STEP = 1e-150, 1e-130, 1e-20
+_LOG_SMALL = np.log(SMALL_DENSITY)
 _BLOCK = 4096
 
 
@@ -99,17 +98,35 @@ def forward(pi, net, f, filtered, scale):
     """Filtering probabilities and their scale p(x_t | x^(t-1)), relative to the shift of f.
 
     Returns the first time at which the mass vanishes (-1 if it never does), and whether a positive number fell below
-    TINY.
+    TINY. The product of :func:`_times` is written out: handing arrays to a function costs as much as a step of five
+    states.
     """
+    matrix, ptr, idx, val, sparse = net
     n, k = f.shape
-    step = np.empty(k)
+    step = pi.copy()
+    whole = k - k % 4
     lowest = 1.0
     for t in range(n):
-        if t == 0:
-            step[:] = pi
-        else:
-            _times(filtered[t - 1], net, step)
-        row = filtered[t]
+        if t > 0 and sparse:
+            for j in range(k):
+                total = 0.0
+                for p in range(ptr[j], ptr[j + 1]):
+                    total += filtered[t - 1, idx[p]] * val[p]
+                step[j] = total
+        elif t > 0:
+            for j in range(k):
+                step[j] = 0.0
+            for i in range(0, whole, 4):
+                a0, a1 = filtered[t - 1, i], filtered[t - 1, i + 1]
+                a2, a3 = filtered[t - 1, i + 2], filtered[t - 1, i + 3]
+                for j in range(k):
+                    step[j] += (a0 * matrix[i, j] + a1 * matrix[i + 1, j]) + (
+                        a2 * matrix[i + 2, j] + a3 * matrix[i + 3, j]
+                    )
+            for i in range(whole, k):
+                a0 = filtered[t - 1, i]
+                for j in range(k):
+                    step[j] += a0 * matrix[i, j]
         total = 0.0
         for j in range(k):
             step[j] *= f[t, j]
@@ -120,7 +137,7 @@ def forward(pi, net, f, filtered, scale):
         factor = 1.0 / total
         for j in range(k):
             value = step[j] * factor
-            row[j] = value
+            filtered[t, j] = value
             lowest = fmin(lowest, value if value > 0.0 else 1.0)
     return -1, lowest < TINY
 
@@ -133,29 +150,44 @@ def backward(net, f, filtered, smoothed, weight, keep):
     normalised by sum alpha beta, which therefore does not drift. With `keep`, weight[t] = f_t beta_t / (its scale),
     from which the expected transitions are filtered' weight * P. Returns whether a positive number fell below TINY.
     """
+    matrix, ptr, idx, val, sparse = net
     n, k = f.shape
-    ahead, step = np.empty(k), np.empty(k)
+    ahead, step = np.empty(k), np.ones(k)
+    whole = k - k % 4
     lowest = 1.0
     for t in range(n - 1, -1, -1):
-        now = filtered[t]
-        total = 1.0
-        if t == n - 1:
-            step[:] = 1.0
-        else:
-            _times(ahead, net, step)
-            total = 0.0
+        if t < n - 1 and sparse:
             for j in range(k):
-                total += step[j] * now[j]
-            if keep:
+                total = 0.0
+                for p in range(ptr[j], ptr[j + 1]):
+                    total += ahead[idx[p]] * val[p]
+                step[j] = total
+        elif t < n - 1:
+            for j in range(k):
+                step[j] = 0.0
+            for i in range(0, whole, 4):
+                a0, a1, a2, a3 = ahead[i], ahead[i + 1], ahead[i + 2], ahead[i + 3]
                 for j in range(k):
-                    weight[t + 1, j] = ahead[j] / total
+                    step[j] += (a0 * matrix[i, j] + a1 * matrix[i + 1, j]) + (
+                        a2 * matrix[i + 2, j] + a3 * matrix[i + 3, j]
+                    )
+            for i in range(whole, k):
+                a0 = ahead[i]
+                for j in range(k):
+                    step[j] += a0 * matrix[i, j]
+        total = 0.0
+        for j in range(k):
+            total += step[j] * filtered[t, j]
         factor = 1.0 / total
+        if keep and t < n - 1:
+            for j in range(k):
+                weight[t + 1, j] = ahead[j] * factor
         for j in range(k):
             beta = step[j] * factor
-            value = beta if now[j] > 0.0 else 0.0
-            lowest = fmin(lowest, value if value > 0.0 else 1.0)
-            ahead[j] = value * f[t, j]
-            smoothed[t, j] = value * now[j]
+            beta = beta if filtered[t, j] > 0.0 else 0.0
+            lowest = fmin(lowest, beta if beta > 0.0 else 1.0)
+            ahead[j] = beta * f[t, j]
+            smoothed[t, j] = beta * filtered[t, j]
     return lowest < TINY
 
 
@@ -190,13 +222,18 @@ def _log_times(log_a, net, log_net, scratch, out):
     for i in range(k):
         top = fmax(top, log_a[i])
     if top == -np.inf:
-        out[:] = -np.inf
+        for j in range(k):
+            out[j] = -np.inf
         return
     for i in range(k):
         scratch[i] = log_a[i] - top
-    exp_in_place(scratch)
-    for i in range(k):
-        scratch[i] = scratch[i] if scratch[i] > 1e-300 else 0.0
+    if k < 16:
+        for i in range(k):
+            scratch[i] = np.exp(scratch[i])
+    else:
+        exp_in_place(scratch)
+        for i in range(k):
+            scratch[i] = scratch[i] if scratch[i] > 1e-300 else 0.0
     _times(scratch, net, out)
     _, ptr, idx, val, _ = log_net
     for j in range(k):
@@ -232,18 +269,16 @@ def log_sum(v):
 def log_forward(log_pi, net, log_net, log_f, log_alpha):
     """ln alpha_t(j); returns the first time at which the observations become impossible, or -1."""
     n, k = log_f.shape
-    step, scratch = np.empty(k), np.empty(k)
+    now, step, scratch = np.empty(k), log_pi.copy(), np.empty(k)
     for t in range(n):
-        if t == 0:
-            step[:] = log_pi
-        else:
-            _log_times(log_alpha[t - 1], net, log_net, scratch, step)
-        alive = False
+        if t > 0:
+            _log_times(now, net, log_net, scratch, step)
+        top = -np.inf
         for j in range(k):
-            value = step[j] + log_f[t, j]
-            log_alpha[t, j] = value
-            alive |= value > -np.inf
-        if not alive:
+            now[j] = step[j] + log_f[t, j]
+            log_alpha[t, j] = now[j]
+            top = fmax(top, now[j])
+        if top == -np.inf:
             return t
     return -1
 
@@ -252,12 +287,13 @@ def log_forward(log_pi, net, log_net, log_f, log_alpha):
 def log_backward(net, log_net, log_f, log_beta):
     """ln beta_t(j) for every state, reachable or not."""
     n, k = log_f.shape
-    ahead, scratch = np.empty(k), np.empty(k)
-    log_beta[n - 1] = 0.0
-    for t in range(n - 2, -1, -1):
+    ahead, step, scratch = np.empty(k), np.zeros(k), np.empty(k)
+    for t in range(n - 1, -1, -1):
+        if t < n - 1:
+            _log_times(ahead, net, log_net, scratch, step)
         for j in range(k):
-            ahead[j] = log_f[t + 1, j] + log_beta[t + 1, j]
-        _log_times(ahead, net, log_net, scratch, log_beta[t])
+            log_beta[t, j] = step[j]
+            ahead[j] = step[j] + log_f[t, j]
 
 
 @njit(cache=True)

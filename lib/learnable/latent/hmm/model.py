@@ -271,7 +271,7 @@ class HMM:
     def tiny_parameters(self):
         """Whether a positive parameter is too small for the scaled recursions."""
         positive = np.concatenate([self.pi[self.pi > 0], self.P[self.P > 0]])
-        return bool(positive.min() < kernels.SMALL)
+        return bool(positive.min() < kernels.SMALL_STEP)
 
     def __repr__(self):
         return f"HMM({self.n_states} states, {self.emission!r})"

@@ -1,0 +1,136 @@
+"""One dynamic program for every alignment: the best path for a score a step and state, and one a transition.
+
+It maximises ``start[s_0] + sum_t score[t, s_t] + sum_t step[s_t, s_(t+1)]``; -inf forbids. Transitions come as *arcs*
+(:func:`learnable.latent.hmm._kernels.arcs`): dense rows, or lists of possible predecessors.
+"""
+
+import numpy as np
+from numba import njit
+
+from learnable._simd import fmax
+
+__all__ = ["best_path", "best_values", "mix", "tied_paths"]
+
+
+def best_path(start, net, score):
+    """The best path and its value; ties go to the smaller state. O(nK²) or O(n arcs); nK bytes for back-pointers."""
+    n, k = score.shape
+    path = np.empty(n, dtype=np.int64)
+    value = _best_path(start, net, score, np.empty((n, k), dtype=np.uint8 if k <= 256 else np.uint16), path)
+    return path, float(value)
+
+
+def tied_paths(start, net, score, max_ties, tol):
+    """Yield every path whose value is within ``tol (1 + |best|)`` of the best, at most `max_ties` of them."""
+    values = np.empty_like(score)
+    best_values(start, net, score, values)
+    matrix, n = net[0], len(score)
+    slack = tol * (1 + abs(values[-1].max()))
+    path = np.empty(n, dtype=np.int64)
+    loss = values[-1].max() - values[-1]
+    stack = [(n - 1, int(j), slack - loss[j]) for j in np.flatnonzero(loss <= slack)[::-1]]
+    found = 0
+    while stack and found < max_ties:
+        t, j, left = stack.pop()
+        path[t] = j
+        if t == 0:
+            found += 1
+            yield path.copy()
+            continue
+        into = values[t - 1] + matrix[:, j]
+        loss = into.max() - into
+        stack.extend((t - 1, int(i), left - loss[i]) for i in np.flatnonzero(loss <= left)[::-1])
+
+
+@njit(cache=True)
+def mix(weights, tables, out):
+    """out = sum of weight * table, skipping weights of zero (0 * -inf = 0)."""
+    out[:] = 0.0
+    for weight, table in zip(weights, tables):  # noqa: B905 (numba)
+        if weight != 0.0:
+            for t in range(out.shape[0]):
+                for j in range(out.shape[1]):
+                    out[t, j] += weight * table[t, j]
+
+
+@njit(cache=True)
+def _best_path(start, net, score, pointer, path):
+    matrix, ptr, idx, val, sparse = net
+    n, k = score.shape
+    delta, best, arg = np.empty(k), np.empty(k), np.zeros(k)
+    whole = k - k % 4
+    for j in range(k):
+        delta[j] = start[j] + score[0, j]
+    for t in range(1, n):
+        if sparse:
+            for j in range(k):
+                top, where = -np.inf, 0
+                for p in range(ptr[j], ptr[j + 1]):
+                    value = delta[idx[p]] + val[p]
+                    if value > top:
+                        top, where = value, idx[p]
+                best[j] = top
+                pointer[t, j] = where
+            for j in range(k):
+                delta[j] = best[j] + score[t, j]
+            continue
+        for j in range(k):
+            best[j] = -np.inf
+            arg[j] = 0.0
+        for i in range(0, whole, 4):
+            d0, d1, d2, d3 = delta[i], delta[i + 1], delta[i + 2], delta[i + 3]
+            a0, a1, a2, a3 = float(i), i + 1.0, i + 2.0, i + 3.0
+            for j in range(k):
+                top, where = best[j], arg[j]
+                value = d0 + matrix[i, j]
+                where = a0 if value > top else where
+                top = value if value > top else top
+                value = d1 + matrix[i + 1, j]
+                where = a1 if value > top else where
+                top = value if value > top else top
+                value = d2 + matrix[i + 2, j]
+                where = a2 if value > top else where
+                top = value if value > top else top
+                value = d3 + matrix[i + 3, j]
+                where = a3 if value > top else where
+                top = value if value > top else top
+                best[j] = top
+                arg[j] = where
+        for i in range(whole, k):
+            d0, a0 = delta[i], float(i)
+            for j in range(k):
+                value = d0 + matrix[i, j]
+                arg[j] = a0 if value > best[j] else arg[j]
+                best[j] = value if value > best[j] else best[j]
+        for j in range(k):
+            delta[j] = best[j] + score[t, j]
+            pointer[t, j] = int(arg[j])
+    state = 0
+    for j in range(1, k):
+        if delta[j] > delta[state]:
+            state = j
+    value = delta[state]
+    path[n - 1] = state
+    for t in range(n - 1, 0, -1):
+        state = int(pointer[t, state])
+        path[t - 1] = state
+    return value
+
+
+@njit(cache=True)
+def best_values(start, net, score, out):
+    """Value of the best path to each state at each time."""
+    matrix, ptr, idx, val, sparse = net
+    n, k = score.shape
+    for j in range(k):
+        out[0, j] = start[j] + score[0, j]
+    for t in range(1, n):
+        for j in range(k):
+            best = -np.inf
+            if sparse:
+                for p in range(ptr[j], ptr[j + 1]):
+                    best = fmax(best, out[t - 1, idx[p]] + val[p])
+            else:
+                for i in range(k):
+                    best = fmax(best, out[t - 1, i] + matrix[i, j])
+            out[t, j] = best + score[t, j]

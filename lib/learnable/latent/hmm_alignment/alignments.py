@@ -1,0 +1,339 @@
+"""Which path to report: Viterbi, PMAP, and the family between them (Lember 2012, Sec. 7.3).
+
+Every function takes a model and observations, or the :class:`~learnable.latent.hmm.Posterior` of these observations if
+you have it already, and returns a path of states 0..K-1. All but :func:`pmap` are one dynamic program with different
+scores; given the posterior each costs O(n K²) time and O(nK) memory.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from learnable.latent.hmm import Posterior
+from learnable.latent.hmm._kernels import arcs
+from learnable.latent.hmm.recursions import as_posterior, check_hmm, impossible_sequence
+from learnable.latent.hmm_alignment._dynamic import best_path, best_values, mix, tied_paths
+from learnable.latent.hmm_alignment.risks import risks
+from learnable.validation import check_loss_matrix, check_scalar
+
+__all__ = [
+    "Tradeoff",
+    "combined",
+    "kblock",
+    "penalised_pmap",
+    "penalised_pmap_log",
+    "pmap",
+    "posterior_viterbi",
+    "restricted_pmap",
+    "tradeoff_curve",
+    "viterbi",
+]
+
+
+def viterbi(hmm, x, all_ties=False, *, max_ties=1000, tol=1e-12):
+    r"""The most probable path, argmax p(s | x): the Bayes rule for "all or nothing" (Lember 2012, (7.3.4)).
+
+    .. math:: \delta_{t+1}(j) = \max_i\big(\delta_t(i) + \ln p_{ij}\big) + \ln f_j(x_{t+1}).
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+    all_ties : bool, default=False
+        Instead of one path, a generator of all optimal paths.
+    max_ties : int, default=1000
+        The generator stops after so many.
+    tol : float, default=1e-12
+        Paths count as tied when their log probabilities differ by less than ``tol (1 + |best|)``.
+
+    Returns
+    -------
+    ndarray of shape (n,), or generator of such arrays
+
+    Notes
+    -----
+    Needs no posteriors. Time O(n K²), or O(n a) with a < K²/6 possible transitions; nK bytes for back-pointers.
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM, DiscreteEmission
+    >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], DiscreteEmission([[0.5, 0.5], [0.9, 0.1]]))
+    >>> viterbi(coin, [1, 1, 0, 0, 0, 0, 0]).tolist()
+    [0, 0, 1, 1, 1, 1, 1]
+    """
+    check_hmm(hmm)
+    log_f = as_posterior(hmm, x).log_f if isinstance(x, Posterior) else hmm.log_likelihoods(x)
+    return _align(hmm, hmm.log_pi, hmm.net[2], log_f, all_ties, max_ties, tol)
+
+
+def pmap(hmm, x, loss=None):
+    """The path with the fewest expected errors: at each time the most probable state (PMAP).
+
+    With a pointwise loss l(y, s) it is, at each time, argmin_s sum_y l(y, s) p_t(y | x). Its transitions may be
+    impossible: see :func:`restricted_pmap` and :func:`posterior_viterbi`.
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+    loss : array-like of shape (K, K), optional
+        Row = truth, column = decision; counts errors by default.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM, DiscreteEmission
+    >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], DiscreteEmission([[0.5, 0.5], [0.9, 0.1]]))
+    >>> pmap(coin, [1, 1, 0, 0, 0, 0, 0]).tolist()
+    [0, 0, 1, 1, 1, 1, 1]
+    >>> pmap(coin, [1, 1, 0, 0, 0, 0, 0], loss=[[0, 1], [20, 0]]).tolist()
+    [1, 1, 1, 1, 1, 1, 1]
+    """
+    smoothed = as_posterior(hmm, x).smoothed
+    if loss is None:
+        return smoothed.argmax(axis=1)
+    loss = check_loss_matrix(loss, hmm.n_states, "loss", n_decisions=hmm.n_states)
+    return (smoothed @ loss).argmin(axis=1)
+
+
+def restricted_pmap(hmm, x):
+    """The fewest expected errors among possible paths: max sum p_t(s_t | x) over p(s | x) > 0 (Lember 2012, (7.3.8)).
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM
+    >>> ring = HMM([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]])
+    >>> restricted_pmap(ring, np.log([[1, 1, 1], [4, 1, 9], [1, 1, 9]])).tolist()
+    [0, 1, 2]
+    """
+    post = as_posterior(hmm, x)
+    score = np.where(post.log_smoothed > -np.inf, post.smoothed, -np.inf)
+    return _align(hmm, np.zeros(hmm.n_states), _possible(hmm), score)
+
+
+def posterior_viterbi(hmm, x):
+    """Posterior Viterbi decoding: max prod p_t(s_t | x) over possible paths (Lember 2012, (7.3.11)).
+
+    Like :func:`restricted_pmap`, but probabilities are multiplied instead of added: improbable states are avoided.
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM
+    >>> ring = HMM([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]])
+    >>> posterior_viterbi(ring, np.log([[1, 1, 1], [4, 1, 9], [1, 1, 9]])).tolist()
+    [0, 1, 2]
+    """
+    post = as_posterior(hmm, x)
+    return _align(hmm, np.zeros(hmm.n_states), _possible(hmm), post.log_smoothed)
+
+
+def penalised_pmap_log(hmm, x, C=1.0):
+    """Penalised posterior decoding: min -sum ln p_t(s_t | x) - C ln p(s) (Lember 2012, (7.3.18)).
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+    C : float, default=1.0
+        Weight of the prior probability of the path, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM
+    >>> ring = HMM([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]])
+    >>> penalised_pmap_log(ring, np.log([[1, 1, 1], [4, 1, 9], [1, 1, 9]])).tolist()
+    [0, 1, 2]
+    """
+    return combined(hmm, x, 1.0, 0.0, 0.0, check_scalar(C, "C", low=0))
+
+
+def penalised_pmap(hmm, x, C=1.0):
+    """The same with probabilities: max sum p_t(s_t | x) + C ln p(s) over possible paths (Lember 2012, (7.3.20)).
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+    C : float, default=1.0
+        Weight of the prior probability of the path, at least 0; the source has C = 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM
+    >>> ring = HMM([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]])
+    >>> penalised_pmap(ring, np.log([[1, 1, 1], [4, 1, 9], [1, 1, 9]])).tolist()
+    [0, 1, 2]
+    """
+    C = check_scalar(C, "C", low=0)
+    if C == 0:
+        return restricted_pmap(hmm, x)
+    post = as_posterior(hmm, x)
+    score = np.where(post.log_smoothed > -np.inf, post.smoothed, -np.inf)
+    return _align(hmm, C * hmm.log_pi, arcs(C * hmm.log_P, -np.inf), score)
+
+
+def combined(hmm, x, C1=0.0, C2=0.0, C3=0.0, C4=0.0, all_ties=False, *, max_ties=1000, tol=1e-12):
+    r"""Minimise a weighted sum of four logarithmic risks (Lember 2012, (7.3.21)).
+
+    .. math:: -C_1 \sum_t \ln p_t(s_t|x) - C_2 \ln p(s|x) - C_3 \sum_t \ln P(Y_t = s_t) - C_4 \ln p(s).
+
+    A term with a constant of zero is left out: 0 times infinity counts as 0. With C2 > 0, or with C1 > 0 and C4 > 0,
+    the path is always possible.
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+    C1, C2, C3, C4 : float, default=0
+        Non-negative, not all zero. (1,0,0,0) is PMAP, (0,1,0,0) Viterbi, (0,0,1,0) the likeliest state a priori at each
+        time, (0,0,0,1) the likeliest path a priori, (1,k-1,0,0) the k-block alignment.
+    all_ties, max_ties, tol
+        As in :func:`viterbi`.
+
+    Returns
+    -------
+    ndarray of shape (n,), or generator of such arrays
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM
+    >>> ring = HMM([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]])
+    >>> combined(ring, np.log([[1, 1, 1], [4, 1, 9], [1, 1, 9]]), 1, 0.5).tolist()
+    [0, 1, 2]
+    """
+    C1, C2, C3, C4 = (check_scalar(c, f"C{i}", low=0) for i, c in enumerate((C1, C2, C3, C4), start=1))
+    if C1 + C2 + C3 + C4 == 0:
+        raise ValueError("one of C1, C2, C3, C4 must be positive")
+    post = as_posterior(hmm, x)
+    score = np.empty_like(post.log_f)
+    nothing = np.empty((0, 0))
+    if C3 > 0:
+        with np.errstate(divide="ignore"):
+            prior = np.log(hmm.prior(len(post)))
+    else:
+        prior = nothing
+    mix((C1, C2, C3), (post.log_smoothed if C1 > 0 else nothing, post.log_f, prior), score)
+    weight = C2 + C4
+    if weight == 0:
+        start, net = np.zeros(hmm.n_states), arcs(np.zeros((hmm.n_states, hmm.n_states)), -np.inf)
+    else:
+        start, net = weight * hmm.log_pi, arcs(weight * hmm.log_P, -np.inf)
+    return _align(hmm, start, net, score, all_ties, max_ties, tol)
+
+
+def kblock(hmm, x, k, all_ties=False, *, max_ties=1000, tol=1e-12):
+    """The k-block alignment v(k): minimises the sum of -ln p(block | x) over all blocks of length k, ends included.
+
+    By Lember 2012, Thm. 7.3.1, it is ``combined(1, k - 1, 0, 0)``: k = 1 is PMAP, a large k Viterbi, and between them
+    the path's probability grows with k while the pointwise probabilities fall. Possible for k > 1.
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+    k : float
+        At least 1, and not necessarily whole; ``inf`` is Viterbi.
+    all_ties, max_ties, tol
+        As in :func:`viterbi`.
+
+    Returns
+    -------
+    ndarray of shape (n,), or generator of such arrays
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM
+    >>> ring = HMM([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]])
+    >>> kblock(ring, np.log([[1, 1, 1], [4, 1, 9], [1, 1, 9]]), 2).tolist()
+    [0, 1, 2]
+    """
+    if isinstance(k, float | np.floating) and k == np.inf:
+        return viterbi(hmm, x, all_ties, max_ties=max_ties, tol=tol)
+    k = check_scalar(k, "k", low=1)
+    return combined(hmm, x, 1.0, k - 1.0, all_ties=all_ties, max_ties=max_ties, tol=tol)
+
+
+class Tradeoff(NamedTuple):
+    """What :func:`tradeoff_curve` returns: block lengths, expected errors R_1, -ln p(s | x), and the paths."""
+
+    ks: np.ndarray
+    r1: np.ndarray
+    log_rinf: np.ndarray
+    paths: np.ndarray
+
+
+def tradeoff_curve(hmm, x, ks):
+    """Expected errors and path probability of the k-block alignments, for several k.
+
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+    ks : sequence of float
+        Each at least 1; ``inf`` is Viterbi.
+
+    Returns
+    -------
+    Tradeoff
+
+    Examples
+    --------
+    >>> from learnable.latent.hmm import HMM
+    >>> ring = HMM([1, 0, 0], [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]])
+    >>> curve = tradeoff_curve(ring, np.log([[1, 1, 1], [4, 1, 9], [1, 1, 9]]), [2, np.inf])
+    >>> curve.r1.round(2).tolist(), curve.log_rinf.round(2).tolist()
+    ([0.94, 0.94], [0.69, 0.69])
+    """
+    post = as_posterior(hmm, x)
+    ks = np.atleast_1d(np.asarray(ks, dtype=float))
+    paths = np.array([kblock(hmm, post, float(k)) for k in ks])
+    found = risks(hmm, post, paths)
+    return Tradeoff(ks, found.r1, found.log_rinf, paths)
+
+
+def _possible(hmm):
+    """Transitions with score 0 where they are possible."""
+    return arcs(np.where(hmm.P > 0, 0.0, -np.inf), -np.inf)
+
+
+def _align(hmm, start, net, score, all_ties=False, max_ties=1000, tol=1e-12):
+    if all_ties:
+        max_ties, tol = check_scalar(max_ties, "max_ties", low=1, integer=True), check_scalar(tol, "tol", low=0)
+        return tied_paths(start, net, score, max_ties, tol)
+    path, value = best_path(start, net, score)
+    if value == -np.inf:
+        values = np.empty_like(score)
+        best_values(start, net, score, values)
+        raise ValueError(impossible_sequence(int((values == -np.inf).all(axis=1).argmax())))
+    return path
