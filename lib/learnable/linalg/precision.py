@@ -63,11 +63,10 @@ def check_symmetric(A, name="A"):
     A = np.ascontiguousarray(check_finite_array(A, name, ndim=2))
     if A.shape[0] != A.shape[1] or A.size == 0:
         raise ValueError(f"{name} must be a square matrix with at least one row, got shape {A.shape}")
-    if np.array_equal(A, A.T):
+    difference, largest, i, j = _asymmetry(A)
+    if difference == 0:
         return A
-    difference = np.abs(A - A.T)
-    if difference.max() > ASYMMETRY * np.abs(A).max():
-        i, j = (int(k) for k in np.unravel_index(difference.argmax(), A.shape))
+    if difference > ASYMMETRY * largest:
         raise ValueError(
             f"{name} must be symmetric, but {name}[{i}, {j}] = {A[i, j]:g} and {name}[{j}, {i}] = {A[j, i]:g}"
         )
@@ -259,7 +258,9 @@ def threshold_components(S, threshold):
     threshold = check_finite_array(threshold, "threshold")
     if threshold.ndim not in (0, 2) or (threshold.ndim == 2 and threshold.shape != S.shape) or (threshold < 0).any():
         raise ValueError(f"threshold must be a non-negative number or a non-negative matrix of shape {S.shape}")
-    count, labels = sparse.csgraph.connected_components(sparse.csr_array(np.abs(S) > threshold), directed=False)
+    starts, cols = _edges_above(S, np.broadcast_to(threshold, S.shape))
+    graph = sparse.csr_array((np.ones(cols.size, dtype=bool), cols, starts), shape=S.shape)
+    count, labels = sparse.csgraph.connected_components(graph, directed=False)
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
 
@@ -293,6 +294,43 @@ def factor_inverse(L):
     inverse = inverse.T
     _copy_lower_to_upper(inverse)
     return inverse
+
+
+@njit(cache=True)
+def _asymmetry(A):
+    """Largest difference between mirrored entries and its place, and the largest entry; by tiles, as below."""
+    p, tile = A.shape[0], 32
+    worst, largest, at_i, at_j = 0.0, 0.0, 0, 0
+    for i0 in range(0, p, tile):
+        for j0 in range(0, i0 + 1, tile):
+            for i in range(i0, min(i0 + tile, p)):
+                for j in range(j0, min(j0 + tile, i + 1)):
+                    largest = max(largest, abs(A[i, j]), abs(A[j, i]))
+                    difference = abs(A[i, j] - A[j, i])
+                    if difference > worst:
+                        worst, at_i, at_j = difference, j, i
+    return worst, largest, at_i, at_j
+
+
+@njit(cache=True)
+def _edges_above(S, threshold):
+    """Upper triangle of |S| > threshold as compressed rows."""
+    p = len(S)
+    starts = np.zeros(p + 1, dtype=np.int64)
+    for i in range(p):
+        count = 0
+        for j in range(i + 1, p):
+            count += abs(S[i, j]) > threshold[i, j]
+        starts[i + 1] = starts[i] + count
+    cols = np.empty(starts[p], dtype=np.int64)
+    n = 0
+    for i in range(p):
+        if starts[i + 1] > starts[i]:
+            for j in range(i + 1, p):
+                if abs(S[i, j]) > threshold[i, j]:
+                    cols[n] = j
+                    n += 1
+    return starts, cols
 
 
 @njit(cache=True)

@@ -174,10 +174,36 @@ def descend(S, W, X, Lam, starts, cols, D, sweeps, enough):
 
 
 @njit(cache=True)
-def penalty_along(X, D, Lam, alpha):
-    """|X + alpha D|_{1, Lam}."""
+def slopes(S, W, X, Lam, D, starts, cols):
+    """tr(SD), tr(WD), |X|_{1, Lam} and |X + D|_{1, Lam} - |X|_{1, Lam} over a pattern that holds X and D."""
+    trace_s, trace_w, norm, change = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(S)):
+        for place in range(starts[i], starts[i + 1]):
+            j = cols[place]
+            d, x = D[i, j], X[i, j]
+            trace_s += S[i, j] * d
+            trace_w += W[i, j] * d
+            norm += Lam[i, j] * abs(x)
+            change += Lam[i, j] * (abs(x + d) - abs(x))
+    return trace_s, trace_w, norm, change
+
+
+@njit(cache=True)
+def penalty_along(X, D, Lam, alpha, starts, cols):
+    """|X + alpha D|_{1, Lam} over a pattern that holds X and D."""
     total = 0.0
     for i in range(len(X)):
-        for j in range(len(X)):
+        for place in range(starts[i], starts[i + 1]):
+            j = cols[place]
             total += Lam[i, j] * abs(X[i, j] + alpha * D[i, j])
     return total
+
+
+@njit(cache=True)
+def moved_along(X, D, alpha, starts, cols):
+    """X + alpha D where D lives on a pattern."""
+    out = X.copy()
+    for i in range(len(X)):
+        for place in range(starts[i], starts[i + 1]):
+            out[i, cols[place]] += alpha * D[i, cols[place]]
+    return out

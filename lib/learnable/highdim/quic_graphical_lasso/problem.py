@@ -9,6 +9,7 @@ over all ordered pairs, so that an off-diagonal entry is penalised twice, once f
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from learnable.linalg.precision import (
     check_symmetric,
@@ -157,15 +158,12 @@ def check_problem(S, Lambda):
             f"S[{i}, {i}] + Lambda[{i}, {i}] must be positive, got {top[i]:g}: without it f is unbounded below; "
             "remove the constant variable or penalise the diagonal"
         )
-    excess = np.abs(S) - Lam - np.sqrt(np.multiply.outer(top, top))
-    np.fill_diagonal(excess, -1.0)
-    if excess.max() > 1e-12 * top.max():
-        i, j = (int(k) for k in np.unravel_index(excess.argmax(), S.shape))
+    excess, i, j, weakest = _pairs(S, Lam, np.sqrt(top))
+    if excess > 1e-12 * top.max():
         raise ValueError(
             f"S must be positive semi-definite, but S[{i}, {j}] = {S[i, j]:g} exceeds what its variances allow"
         )
-    off = Lam[~np.eye(p, dtype=bool)]
-    if off.size and off.min() == 0 and not is_positive_definite(S + np.diag(np.diagonal(Lam))):
+    if weakest == 0 and not is_positive_definite(S + np.diag(np.diagonal(Lam))):
         raise ValueError(
             "off-diagonal entries of Lambda must be positive where S is singular: without them f is unbounded below"
         )
@@ -189,3 +187,16 @@ def inverse(X):
     if L is None:
         raise ValueError("X must be positive definite, but its Cholesky factorisation breaks down")
     return factor_inverse(L)
+
+
+@njit(cache=True)
+def _pairs(S, Lam, root):
+    """The largest |S_ij| - lam_ij - root_i root_j over pairs, its place, and the smallest penalty of a pair."""
+    worst, at_i, at_j, weakest = -np.inf, 0, 0, np.inf
+    for i in range(len(S)):
+        for j in range(i + 1, len(S)):
+            excess = abs(S[i, j]) - Lam[i, j] - root[i] * root[j]
+            weakest = min(weakest, Lam[i, j])
+            if excess > worst:
+                worst, at_i, at_j = excess, i, j
+    return worst, at_i, at_j, weakest

@@ -116,8 +116,8 @@ def QUIC(
         Newton steps, for each component.
     sweeps : int or "adaptive", default="adaptive"
         Sweeps of coordinate descent in iteration t. Adaptive takes ceil(t / 3), few far from the solution and more near
-        it, which keeps the convergence superlinear. Where X is so ill-conditioned that a full step leaves a third of the
-        subgradient, the number doubles; after a warm start t counts from 6.
+        it, which keeps the convergence superlinear. Where X is so ill-conditioned that a full step leaves a third of
+        the subgradient, the number doubles; after a warm start t counts from 6.
     sigma, beta : float
         Armijo's constant, in (0, 0.5), and the factor between trial steps, in (0, 1).
     criterion : {"gap", "subgradient"}, default="gap"
@@ -312,12 +312,14 @@ def line_search(X, D, S, Lambda, *, W=None, sigma=1e-3, beta=0.5):
     L = factor(X)
     if L is None:
         raise ValueError("X must be positive definite, but its Cholesky factorisation breaks down")
-    value = -factor_logdet(L) + float(np.vdot(S, X)) + kernels.penalty_along(X, D, Lam, 0.0)
+    trace = float(np.vdot(S, X))
+    value = -factor_logdet(L) + trace + float(np.vdot(Lam, np.abs(X)))
     W = factor_inverse(L) if W is None else check_symmetric(W, "W")
-    found = _search(X, D, S, Lam, W, value, [np.arange(len(X))], settings)
+    pattern = _rows((X != 0) | (D != 0))
+    found = _search(X, D, S, Lam, W, value, trace, pattern, [np.arange(len(X))], settings)
     if found is None:
         raise ValueError("D must be a descent direction: delta = tr((S - W) D) + |X + D| - |X| must be negative")
-    return found[:3]
+    return found[0], found[1], found[2]
 
 
 def _solve(S, Lam, X, W, settings, callback, masks=None):
@@ -328,7 +330,8 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
     head_start = 0 if diagonal else WARM
     if W is None:
         W = np.diag(1.0 / np.diagonal(X)) if diagonal else inverse(X)
-    value = -_logdet(X) + float(np.vdot(S, X)) + float(np.vdot(Lam, np.abs(X)))
+    trace = float(np.vdot(S, X))
+    value = -_logdet(X) + trace + float(np.vdot(Lam, np.abs(X)))
     rows, step, used, gap, patience = [], np.nan, 0, np.inf, 1
     for t in range(settings["max_iter"] + 1):
         n_free, n_nonzero, total, largest, norm, bound = kernels.scan(S, W, X, Lam)
@@ -337,9 +340,10 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
         if done or t == settings["max_iter"]:
             break
         if masks is None:
-            starts, cols = kernels.collect_free(S, W, X, Lam, n_free)
+            free = pattern = kernels.collect_free(S, W, X, Lam, n_free)
         else:
-            starts, cols = _rows(masks[t % len(masks)])
+            mask = masks[t % len(masks)]
+            free, pattern = _rows(mask), _rows(mask | (X != 0))
         if n_nonzero == p and masks is None:
             D, used = kernels.diagonal_direction(S, X, Lam), 0
         else:
@@ -350,15 +354,15 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
             limit, enough = (
                 (-(-(t + 1 + head_start) // 3) * patience, 1e-10 * largest) if adaptive else (settings["sweeps"], 0.0)
             )
-            used = kernels.descend(S, W, X, Lam, starts, cols, D, limit, enough)
-        blocks = _pattern_blocks(starts, cols, p) if masks is None else whole
-        found = _search(X, D, S, Lam, W, value, blocks, settings)
+            used = kernels.descend(S, W, X, Lam, *free, D, limit, enough)
+        blocks = _pattern_blocks(*free, p) if masks is None else whole
+        found = _search(X, D, S, Lam, W, value, trace, pattern, blocks, settings)
         if found is None:
             if masks is not None:
                 step = 0.0
                 continue
             break
-        step, X, value, factors = found
+        step, X, value, trace, factors = found
         W = _blockwise_inverse(factors, blocks, p)
         if callback is not None:
             callback(X)
@@ -377,23 +381,25 @@ def _finished(value, W, S, Lam, bound, total, norm, settings):
     return gap <= tol * p, gap
 
 
-def _search(X, D, S, Lam, W, value, blocks, settings):
-    """Backtrack along D; return alpha, X + alpha D, its value and factors, or None when D is no descent direction."""
-    trace, trace_d = float(np.vdot(S, X)), float(np.vdot(S, D))
-    penalty = kernels.penalty_along(X, D, Lam, 0.0)
-    delta = trace_d - float(np.vdot(W, D)) + kernels.penalty_along(X, D, Lam, 1.0) - penalty
+def _search(X, D, S, Lam, W, value, trace, pattern, blocks, settings):
+    """Backtrack along D, which with X lives on a pattern; `trace` is tr(SX).
+
+    Returns alpha, X + alpha D, its value, its trace and its factors, or None when D is no descent direction.
+    """
+    trace_d, trace_w, penalty, change = kernels.slopes(S, W, X, Lam, D, *pattern)
+    delta = trace_d - trace_w + change
     rounding = ROUNDING * (abs(value) + trace + penalty + len(X))
     if delta > rounding or not D.any():
         return None
     alpha = 1.0
     while alpha > 1e-14:
-        moved = X + alpha * D
+        moved = kernels.moved_along(X, D, alpha, *pattern)
         factors = _blockwise_factor(moved, blocks)
         if factors is not None:
             logdet = sum(factor_logdet(L) for L in factors)
-            f = -logdet + trace + alpha * trace_d + kernels.penalty_along(X, D, Lam, alpha)
+            f = -logdet + trace + alpha * trace_d + kernels.penalty_along(X, D, Lam, alpha, *pattern)
             if f <= value + alpha * settings["sigma"] * delta + rounding:
-                return alpha, moved, f, factors
+                return alpha, moved, f, trace + alpha * trace_d, factors
         alpha *= settings["beta"]
     return None
 
