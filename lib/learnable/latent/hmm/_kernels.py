@@ -1,8 +1,9 @@
 """The recursions of a hidden Markov model, compiled: they know nothing of emissions or estimators.
 
-A transition matrix comes as *arcs*: the matrix itself, and for each column the list of its rows with a non-zero entry
-(``ptr, idx, val``), with a flag that says which of the two to use. Dense steps add whole rows, four at a time, so that
-the inner loop runs along contiguous memory and becomes vector instructions; sparse steps follow the lists.
+A transition matrix comes as *arcs*: the matrix itself (at least eight columns wide, the rest empty), and for each
+column the list of its rows with a non-zero entry (``ptr, idx, val``), with a flag that says which of the two to use.
+Dense steps add whole rows, four at a time, so that the inner loop runs along contiguous memory and becomes vector
+instructions; with fewer than eight states a row is eight numbers in registers; sparse steps follow the lists.
 """
 
 import numpy as np
@@ -14,18 +15,22 @@ from learnable._simd import exp_in_place, fmax, fmin
 # of its row) above SMALL_DENSITY, every transition probability above SMALL_STEP. Their products are then normal
 # numbers, so that zero means impossible. Where that fails the caller goes over to logarithms.
 TINY, SMALL_DENSITY, SMALL_STEP = 1e-150, 1e-130, 1e-20
+# A row is normalised one step late, so that the division does not stand in the way of the next product, unless its sum
+# is below _AT_ONCE: TINY * SMALL_DENSITY * SMALL_STEP * _AT_ONCE is still a normal number.
+_AT_ONCE = 1e-5
 _LOG_SMALL = np.log(SMALL_DENSITY)
-_BLOCK = 4096
+_BLOCK, _ROWS = 4096, 256
 
 
 def arcs(matrix, missing=0.0):
     """A square matrix with its column lists; entries equal to `missing` are no arcs. Sparse below a sixth of K²."""
-    matrix = np.array(matrix, order="C")
     k = len(matrix)
+    wide = np.full((k, max(k, 8)), missing)
+    wide[:, :k] = matrix
     columns, rows = np.nonzero(matrix.T != missing)
     ptr = np.zeros(k + 1, dtype=np.int64)
     np.cumsum(np.bincount(columns, minlength=k), out=ptr[1:])
-    return matrix, ptr, rows.astype(np.int64), matrix[rows, columns], bool(6 * len(rows) < k * k)
+    return wide, ptr, rows.astype(np.int64), wide[rows, columns], bool(6 * len(rows) < k * k)
 
 
 @njit(cache=True)
@@ -55,10 +60,29 @@ def _times(a, net, out):
 
 @njit(cache=True)
 def prior_marginals(pi, net, out):
-    """P(Y_t = j), row by row."""
+    """P(Y_t = j), row by row; once two rows are equal, so are all that follow."""
+    k = len(pi)
+    now, then = pi.copy(), np.empty(k)
     out[0] = pi
+    moving = True
     for t in range(1, len(out)):
-        _times(out[t - 1], net, out[t])
+        if moving:
+            _times(now, net, then)
+            moving = False
+            for j in range(k):
+                moving |= now[j] != then[j]
+                now[j] = then[j]
+        for j in range(k):
+            out[t, j] = now[j]
+
+
+@njit(cache=True)
+def _smallest(flat, start, stop):
+    """The smallest positive number of a part of a vector, or 1."""
+    lowest = 1.0
+    for p in range(start, stop):
+        lowest = fmin(lowest, flat[p] if flat[p] > 0.0 else 1.0)
+    return lowest
 
 
 @njit(cache=True)
@@ -74,19 +98,17 @@ def relative_densities(log_f, shift):
     for start in range(0, n, step):
         stop = min(n, start + step)
         for t in range(start, stop):
-            row = log_f[t]
-            top = -np.inf
-            bad = False
-            for j in range(k):
-                top = fmax(top, row[j])
-                bad |= not (row[j] < np.inf)
-            if bad or top == -np.inf:
-                return t, False
+            top = log_f[t, 0]
+            for j in range(1, k):
+                top = fmax(top, log_f[t, j])
             shift[t] = top
+            if not -np.inf < top < np.inf:
+                return t, False
             for j in range(k):
-                row[j] -= top
-                lowest = fmin(lowest, row[j] if row[j] > -np.inf else 0.0)
+                log_f[t, j] -= top
         flat = log_f[start:stop].ravel()
+        for p in range(flat.size):
+            lowest = fmin(lowest, flat[p] if flat[p] > -np.inf else 0.0)
         exp_in_place(flat)
         for p in range(flat.size):
             flat[p] = flat[p] if flat[p] > 1e-300 else 0.0
@@ -94,52 +116,76 @@ def relative_densities(log_f, shift):
 
 
 @njit(cache=True)
-def forward(pi, net, f, filtered, scale):
-    """Filtering probabilities and their scale p(x_t | x^(t-1)), relative to the shift of f.
+def forward(pi, net, f, filtered):
+    """Filtering probabilities, and the sum of the logarithms of p(x_t | x^(t-1)) relative to the shift of f.
 
-    Returns the first time at which the mass vanishes (-1 if it never does), and whether a positive number fell below
-    TINY. The product of :func:`_times` is written out: handing arrays to a function costs as much as a step of five
-    states.
+    Returns the first time at which the mass vanishes (-1 if it never does), whether a positive number fell below TINY,
+    and that sum. The product of :func:`_times` is written out, because handing arrays to a function costs as much as a
+    step of five states.
     """
     matrix, ptr, idx, val, sparse = net
     n, k = f.shape
-    step = pi.copy()
+    now, step = np.zeros(max(k, 8)), np.zeros(max(k, 8))
+    step[:k] = pi
     whole = k - k % 4
-    lowest = 1.0
+    flat, factor = filtered.ravel(), 1.0
+    log_sum, product = 0.0, 1.0
     for t in range(n):
         if t > 0 and sparse:
             for j in range(k):
                 total = 0.0
                 for p in range(ptr[j], ptr[j + 1]):
-                    total += filtered[t - 1, idx[p]] * val[p]
+                    total += now[idx[p]] * val[p]
                 step[j] = total
+        elif t > 0 and k < 8:
+            s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for i in range(k):
+                a0 = now[i]
+                s0 += a0 * matrix[i, 0]
+                s1 += a0 * matrix[i, 1]
+                s2 += a0 * matrix[i, 2]
+                s3 += a0 * matrix[i, 3]
+                s4 += a0 * matrix[i, 4]
+                s5 += a0 * matrix[i, 5]
+                s6 += a0 * matrix[i, 6]
+                s7 += a0 * matrix[i, 7]
+            step[0], step[1], step[2], step[3] = s0, s1, s2, s3
+            step[4], step[5], step[6], step[7] = s4, s5, s6, s7
         elif t > 0:
             for j in range(k):
                 step[j] = 0.0
             for i in range(0, whole, 4):
-                a0, a1 = filtered[t - 1, i], filtered[t - 1, i + 1]
-                a2, a3 = filtered[t - 1, i + 2], filtered[t - 1, i + 3]
+                a0, a1, a2, a3 = now[i], now[i + 1], now[i + 2], now[i + 3]
                 for j in range(k):
                     step[j] += (a0 * matrix[i, j] + a1 * matrix[i + 1, j]) + (
                         a2 * matrix[i + 2, j] + a3 * matrix[i + 3, j]
                     )
             for i in range(whole, k):
-                a0 = filtered[t - 1, i]
+                a0 = now[i]
                 for j in range(k):
                     step[j] += a0 * matrix[i, j]
         total = 0.0
         for j in range(k):
-            step[j] *= f[t, j]
-            total += step[j]
+            value = step[j] * (f[t, j] * factor)
+            now[j] = value
+            total += value
         if not total > 0.0:
-            return t, lowest < TINY
-        scale[t] = total
+            return t, _smallest(flat, (t - t % _ROWS) * k, t * k) < TINY, -np.inf
+        product *= total
+        if product < TINY:
+            log_sum += np.log(product)
+            product = 1.0
         factor = 1.0 / total
+        if total < _AT_ONCE:
+            for j in range(k):
+                now[j] *= factor
+            factor = 1.0
         for j in range(k):
-            value = step[j] * factor
-            filtered[t, j] = value
-            lowest = fmin(lowest, value if value > 0.0 else 1.0)
-    return -1, lowest < TINY
+            filtered[t, j] = now[j] * factor
+        if t % _ROWS == _ROWS - 1 or t == n - 1:
+            if _smallest(flat, (t - t % _ROWS) * k, (t + 1) * k) < TINY:
+                return t, True, -np.inf
+    return -1, False, log_sum + np.log(product)
 
 
 @njit(cache=True)
@@ -152,9 +198,9 @@ def backward(net, f, filtered, smoothed, weight, keep):
     """
     matrix, ptr, idx, val, sparse = net
     n, k = f.shape
-    ahead, step = np.empty(k), np.ones(k)
+    ahead, step = np.zeros(max(k, 8)), np.ones(max(k, 8))
     whole = k - k % 4
-    lowest = 1.0
+    flat, factor = smoothed.ravel(), 1.0
     for t in range(n - 1, -1, -1):
         if t < n - 1 and sparse:
             for j in range(k):
@@ -162,6 +208,20 @@ def backward(net, f, filtered, smoothed, weight, keep):
                 for p in range(ptr[j], ptr[j + 1]):
                     total += ahead[idx[p]] * val[p]
                 step[j] = total
+        elif t < n - 1 and k < 8:
+            s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for i in range(k):
+                a0 = ahead[i]
+                s0 += a0 * matrix[i, 0]
+                s1 += a0 * matrix[i, 1]
+                s2 += a0 * matrix[i, 2]
+                s3 += a0 * matrix[i, 3]
+                s4 += a0 * matrix[i, 4]
+                s5 += a0 * matrix[i, 5]
+                s6 += a0 * matrix[i, 6]
+                s7 += a0 * matrix[i, 7]
+            step[0], step[1], step[2], step[3] = s0, s1, s2, s3
+            step[4], step[5], step[6], step[7] = s4, s5, s6, s7
         elif t < n - 1:
             for j in range(k):
                 step[j] = 0.0
@@ -175,20 +235,27 @@ def backward(net, f, filtered, smoothed, weight, keep):
                 a0 = ahead[i]
                 for j in range(k):
                     step[j] += a0 * matrix[i, j]
+        before = factor
         total = 0.0
         for j in range(k):
-            total += step[j] * filtered[t, j]
+            beta = step[j] * before
+            beta = beta if filtered[t, j] > 0.0 else 0.0
+            step[j] = beta
+            total += beta * filtered[t, j]
         factor = 1.0 / total
         if keep and t < n - 1:
             for j in range(k):
-                weight[t + 1, j] = ahead[j] * factor
+                weight[t + 1, j] = ahead[j] * (before * factor)
+        if total < _AT_ONCE:
+            for j in range(k):
+                step[j] *= factor
+            factor = 1.0
         for j in range(k):
-            beta = step[j] * factor
-            beta = beta if filtered[t, j] > 0.0 else 0.0
-            lowest = fmin(lowest, beta if beta > 0.0 else 1.0)
-            ahead[j] = beta * f[t, j]
-            smoothed[t, j] = beta * filtered[t, j]
-    return lowest < TINY
+            ahead[j] = step[j] * f[t, j]
+            smoothed[t, j] = (step[j] * factor) * filtered[t, j]
+        if t % _ROWS == 0 and _smallest(flat, t * k, min(n, t + _ROWS) * k) < TINY:
+            return True
+    return False
 
 
 @njit(cache=True)

@@ -220,12 +220,16 @@ class HMM:
             raise ValueError(f"log densities must be below +inf and no NaN, got {table[t, j]} at [{t}, {j}]")
         return table
 
+    def densities(self, x):
+        """A new table of ln f_j(x_t), without the check for impossible observations: the recursions make their own."""
+        return self.check(x) if self.emission is None else self.emission.log_likelihoods(x)
+
     def log_likelihoods(self, x):
         """Return ln f_j(x_t), an (n, K) table that may contain -inf.
 
         A row without a finite entry is an observation that no state can emit: an error that names it.
         """
-        table = self.check(x) if self.emission is None else self.emission.log_likelihoods(x)
+        table = self.densities(x)
         impossible = (table == -np.inf).all(axis=1)
         if impossible.any():
             raise ValueError(impossible_observation(int(impossible.argmax())))

@@ -45,6 +45,8 @@ class Posterior:
         p_t(j | x^n).
     log_smoothed : ndarray of shape (n, K)
         Its logarithm, -inf exactly where the state is impossible (computed when first asked for, and kept).
+    log_prior : ndarray of shape (n, K)
+        ln P(Y_t = j), without the observations (computed when first asked for, and kept).
     log_alpha, log_beta : ndarray of shape (n, K)
         ln p(x^t, Y_t = j) and ln p(x_(t+1)^n | Y_t = j) (computed when first asked for, and kept).
     """
@@ -72,6 +74,11 @@ class Posterior:
             return self.log_alpha + self.log_beta - self.log_likelihood
         with np.errstate(divide="ignore"):
             return np.log(self.smoothed)
+
+    @cached_property
+    def log_prior(self):
+        with np.errstate(divide="ignore"):
+            return np.log(self.hmm.prior(len(self)))
 
     def __repr__(self):
         return f"Posterior({len(self)} observations, {self.hmm!r}, log_likelihood={self.log_likelihood:.6g})"
@@ -112,7 +119,7 @@ def forward_backward(hmm, x, method="scaled"):
         raise ValueError(f"method must be 'scaled', 'log' or 'derin', got {method!r}")
     hmm = check_hmm(hmm)
     x = hmm.check(x)
-    log_f = hmm.log_likelihoods(x)
+    log_f = hmm.densities(x) if method != "log" else hmm.log_likelihoods(x)
     if method != "log":
         f = log_f.copy()
         made = _scaled_forward(hmm, f)
@@ -150,7 +157,7 @@ def smooth(hmm, x):
     (-3.513, [[0.114, 0.886], [0.018, 0.982]])
     """
     hmm = check_hmm(hmm)
-    f = hmm.check(x) if hmm.emission is None else hmm.emission.log_likelihoods(x)
+    f = hmm.densities(x)
     made = _scaled_forward(hmm, f)
     if made is not None:
         filtered, log_likelihood = made
@@ -246,19 +253,19 @@ def impossible_sequence(t):
 
 def _scaled_forward(hmm, f):
     """Filters and log-likelihood; None where logarithms are needed. `f`: log densities, made relative densities."""
-    shift, scale = np.empty(len(f)), np.empty(len(f))
+    shift = np.empty(len(f))
     bad, narrow = kernels.relative_densities(f, shift)
     if bad >= 0:
         raise ValueError(impossible_observation(bad))
     if narrow or hmm.tiny_parameters:
         return None
     filtered = np.empty_like(f)
-    stop, small = kernels.forward(hmm.pi, hmm.net[0], f, filtered, scale)
+    stop, small, log_scale = kernels.forward(hmm.pi, hmm.net[0], f, filtered)
     if small:
         return None
     if stop >= 0:
         raise ValueError(impossible_sequence(stop))
-    return filtered, float(np.log(scale).sum() + shift.sum())
+    return filtered, float(log_scale + shift.sum())
 
 
 def _log_forward(hmm, log_f):

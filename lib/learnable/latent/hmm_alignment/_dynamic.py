@@ -1,7 +1,8 @@
 """One dynamic program for every alignment: the best path for a score a step and state, and one a transition.
 
-It maximises ``start[s_0] + sum_t score[t, s_t] + sum_t step[s_t, s_(t+1)]``; -inf forbids. Transitions come as *arcs*
-(:func:`learnable.latent.hmm._kernels.arcs`): dense rows, or lists of possible predecessors.
+It maximises ``start[s_0] + sum_t score[t, s_t] + sum_t step[s_t, s_(t+1)]``; -inf forbids. Scores come as up to three
+(n, K) tables with weights and are added block by block, a table with weight zero being left out (0 * -inf = 0).
+Transitions come as *arcs* (:func:`learnable.latent.hmm._kernels.arcs`): dense rows, or lists of possible predecessors.
 """
 
 import numpy as np
@@ -9,22 +10,36 @@ from numba import njit
 
 from learnable._simd import fmax
 
-__all__ = ["best_path", "best_values", "mix", "tied_paths"]
+__all__ = ["best_path", "best_values", "tied_paths"]
+
+_BLOCK = 4096
+_NOTHING = np.empty((0, 0))
 
 
-def best_path(start, net, score):
-    """The best path and its value; ties go to the smaller state. O(nK²) or O(n arcs); nK bytes for back-pointers."""
-    n, k = score.shape
+def best_path(start, net, scores):
+    """The best path and its value; ties go to the smaller state. O(nK²) or O(n arcs); nK bytes for back-pointers.
+
+    `scores` is a list of (weight, table) pairs.
+    """
+    weights, tables = _padded(scores)
+    n, k = scores[0][1].shape
     path = np.empty(n, dtype=np.int64)
-    value = _best_path(start, net, score, np.empty((n, k), dtype=np.uint8 if k <= 256 else np.uint16), path)
+    pointer = np.empty((n, k), dtype=np.uint8 if k <= 256 else np.uint16)
+    value = _best_path(start, net, weights, *tables, pointer, path)
     return path, float(value)
 
 
-def tied_paths(start, net, score, max_ties, tol):
+def best_values(start, net, scores):
+    """Value of the best path to each state at each time."""
+    out = sum(weight * table for weight, table in scores)
+    _best_values(start, net, out)
+    return out
+
+
+def tied_paths(start, net, scores, max_ties, tol):
     """Yield every path whose value is within ``tol (1 + |best|)`` of the best, at most `max_ties` of them."""
-    values = np.empty_like(score)
-    best_values(start, net, score, values)
-    matrix, n = net[0], len(score)
+    values = best_values(start, net, scores)
+    matrix, (n, k) = net[0], values.shape
     slack = tol * (1 + abs(values[-1].max()))
     path = np.empty(n, dtype=np.int64)
     loss = values[-1].max() - values[-1]
@@ -37,31 +52,53 @@ def tied_paths(start, net, score, max_ties, tol):
             found += 1
             yield path.copy()
             continue
-        into = values[t - 1] + matrix[:, j]
+        into = values[t - 1] + matrix[:k, j]
         loss = into.max() - into
         stack.extend((t - 1, int(i), left - loss[i]) for i in np.flatnonzero(loss <= left)[::-1])
 
 
-@njit(cache=True)
-def mix(weights, tables, out):
-    """out = sum of weight * table, skipping weights of zero (0 * -inf = 0)."""
-    out[:] = 0.0
-    for weight, table in zip(weights, tables):  # noqa: B905 (numba)
-        if weight != 0.0:
-            for t in range(out.shape[0]):
-                for j in range(out.shape[1]):
-                    out[t, j] += weight * table[t, j]
+def _padded(scores):
+    scores = [*scores, *[(0.0, _NOTHING)] * (3 - len(scores))]
+    return np.array([float(w) for w, _ in scores]), [np.ascontiguousarray(t) for _, t in scores]
 
 
 @njit(cache=True)
-def _best_path(start, net, score, pointer, path):
+def _add(weights, a, b, c, first, score):
+    """The scores of the rows from `first` on."""
+    rows, k = score.shape
+    flat, size, offset = score.ravel(), rows * k, first * k
+    for p in range(size):
+        flat[p] = 0.0
+    if weights[0] != 0.0:
+        w, table = weights[0], a.ravel()
+        for p in range(size):
+            flat[p] += w * table[offset + p]
+    if weights[1] != 0.0:
+        w, table = weights[1], b.ravel()
+        for p in range(size):
+            flat[p] += w * table[offset + p]
+    if weights[2] != 0.0:
+        w, table = weights[2], c.ravel()
+        for p in range(size):
+            flat[p] += w * table[offset + p]
+
+
+@njit(cache=True)
+def _best_path(start, net, weights, a, b, c, pointer, path):
     matrix, ptr, idx, val, sparse = net
-    n, k = score.shape
+    n, k = pointer.shape
     delta, best, arg = np.empty(k), np.empty(k), np.zeros(k)
     whole = k - k % 4
-    for j in range(k):
-        delta[j] = start[j] + score[0, j]
-    for t in range(1, n):
+    step = min(n, max(1, _BLOCK // k))
+    score = np.empty((step, k))
+    for t in range(n):
+        row = t % step
+        if row == 0:
+            _add(weights, a, b, c, t, score[: min(step, n - t)])
+        if t == 0:
+            for j in range(k):
+                delta[j] = start[j] + score[0, j]
+            continue
         if sparse:
             for j in range(k):
                 top, where = -np.inf, 0
@@ -72,7 +109,7 @@ def _best_path(start, net, score, pointer, path):
                 best[j] = top
                 pointer[t, j] = where
             for j in range(k):
-                delta[j] = best[j] + score[t, j]
+                delta[j] = best[j] + score[row, j]
             continue
         for j in range(k):
             best[j] = -np.inf
@@ -103,7 +140,7 @@ def _best_path(start, net, score, pointer, path):
                 arg[j] = a0 if value > best[j] else arg[j]
                 best[j] = value if value > best[j] else best[j]
         for j in range(k):
-            delta[j] = best[j] + score[t, j]
+            delta[j] = best[j] + score[row, j]
             pointer[t, j] = int(arg[j])
     state = 0
     for j in range(1, k):
@@ -118,12 +155,12 @@ def _best_path(start, net, score, pointer, path):
 
 
 @njit(cache=True)
-def best_values(start, net, score, out):
-    """Value of the best path to each state at each time."""
+def _best_values(start, net, out):
+    """Scores become values, in place."""
     matrix, ptr, idx, val, sparse = net
-    n, k = score.shape
+    n, k = out.shape
     for j in range(k):
-        out[0, j] = start[j] + score[0, j]
+        out[0, j] += start[j]
     for t in range(1, n):
         for j in range(k):
             best = -np.inf
@@ -133,4 +170,4 @@ def best_values(start, net, score, out):
             else:
                 for i in range(k):
                     best = fmax(best, out[t - 1, i] + matrix[i, j])
-            out[t, j] = best + score[t, j]
+            out[t, j] += best

@@ -13,8 +13,9 @@ import numpy as np
 
 from learnable.latent.hmm import Posterior
 from learnable.latent.hmm._kernels import arcs
+from learnable.latent.hmm.model import impossible_observation
 from learnable.latent.hmm.recursions import as_posterior, check_hmm, impossible_sequence
-from learnable.latent.hmm_alignment._dynamic import best_path, best_values, mix, tied_paths
+from learnable.latent.hmm_alignment._dynamic import best_path, best_values, tied_paths
 from learnable.latent.hmm_alignment.risks import risks
 from learnable.validation import check_loss_matrix, check_scalar
 
@@ -64,8 +65,8 @@ def viterbi(hmm, x, all_ties=False, *, max_ties=1000, tol=1e-12):
     [0, 0, 1, 1, 1, 1, 1]
     """
     check_hmm(hmm)
-    log_f = as_posterior(hmm, x).log_f if isinstance(x, Posterior) else hmm.log_likelihoods(x)
-    return _align(hmm, hmm.log_pi, hmm.net[2], log_f, all_ties, max_ties, tol)
+    log_f = as_posterior(hmm, x).log_f if isinstance(x, Posterior) else hmm.densities(x)
+    return _align(hmm.log_pi, hmm.net[2], [(1.0, log_f)], all_ties, max_ties, tol)
 
 
 def pmap(hmm, x, loss=None):
@@ -122,7 +123,7 @@ def restricted_pmap(hmm, x):
     """
     post = as_posterior(hmm, x)
     score = np.where(post.log_smoothed > -np.inf, post.smoothed, -np.inf)
-    return _align(hmm, np.zeros(hmm.n_states), _possible(hmm), score)
+    return _align(np.zeros(hmm.n_states), _possible(hmm), [(1.0, score)])
 
 
 def posterior_viterbi(hmm, x):
@@ -147,7 +148,7 @@ def posterior_viterbi(hmm, x):
     [0, 1, 2]
     """
     post = as_posterior(hmm, x)
-    return _align(hmm, np.zeros(hmm.n_states), _possible(hmm), post.log_smoothed)
+    return _align(np.zeros(hmm.n_states), _possible(hmm), [(1.0, post.log_smoothed)])
 
 
 def penalised_pmap_log(hmm, x, C=1.0):
@@ -200,7 +201,7 @@ def penalised_pmap(hmm, x, C=1.0):
         return restricted_pmap(hmm, x)
     post = as_posterior(hmm, x)
     score = np.where(post.log_smoothed > -np.inf, post.smoothed, -np.inf)
-    return _align(hmm, C * hmm.log_pi, arcs(C * hmm.log_P, -np.inf), score)
+    return _align(C * hmm.log_pi, arcs(C * hmm.log_P, -np.inf), [(1.0, score)])
 
 
 def combined(hmm, x, C1=0.0, C2=0.0, C3=0.0, C4=0.0, all_ties=False, *, max_ties=1000, tol=1e-12):
@@ -236,20 +237,17 @@ def combined(hmm, x, C1=0.0, C2=0.0, C3=0.0, C4=0.0, all_ties=False, *, max_ties
     if C1 + C2 + C3 + C4 == 0:
         raise ValueError("one of C1, C2, C3, C4 must be positive")
     post = as_posterior(hmm, x)
-    score = np.empty_like(post.log_f)
-    nothing = np.empty((0, 0))
+    scores = [(C2, post.log_f)] if C2 > 0 else []
+    if C1 > 0:
+        scores.append((C1, post.log_smoothed))
     if C3 > 0:
-        with np.errstate(divide="ignore"):
-            prior = np.log(hmm.prior(len(post)))
-    else:
-        prior = nothing
-    mix((C1, C2, C3), (post.log_smoothed if C1 > 0 else nothing, post.log_f, prior), score)
+        scores.append((C3, post.log_prior))
     weight = C2 + C4
     if weight == 0:
         start, net = np.zeros(hmm.n_states), arcs(np.zeros((hmm.n_states, hmm.n_states)), -np.inf)
     else:
         start, net = weight * hmm.log_pi, arcs(weight * hmm.log_P, -np.inf)
-    return _align(hmm, start, net, score, all_ties, max_ties, tol)
+    return _align(start, net, scores or [(1.0, np.zeros_like(post.log_f))], all_ties, max_ties, tol)
 
 
 def kblock(hmm, x, k, all_ties=False, *, max_ties=1000, tol=1e-12):
@@ -327,13 +325,15 @@ def _possible(hmm):
     return arcs(np.where(hmm.P > 0, 0.0, -np.inf), -np.inf)
 
 
-def _align(hmm, start, net, score, all_ties=False, max_ties=1000, tol=1e-12):
+def _align(start, net, scores, all_ties=False, max_ties=1000, tol=1e-12):
     if all_ties:
         max_ties, tol = check_scalar(max_ties, "max_ties", low=1, integer=True), check_scalar(tol, "tol", low=0)
-        return tied_paths(start, net, score, max_ties, tol)
-    path, value = best_path(start, net, score)
+        return tied_paths(start, net, scores, max_ties, tol)
+    path, value = best_path(start, net, scores)
     if value == -np.inf:
-        values = np.empty_like(score)
-        best_values(start, net, score, values)
-        raise ValueError(impossible_sequence(int((values == -np.inf).all(axis=1).argmax())))
+        empty = (scores[0][1] == -np.inf).all(axis=1)
+        if empty.any():
+            raise ValueError(impossible_observation(int(empty.argmax())))
+        dead = (best_values(start, net, scores) == -np.inf).all(axis=1)
+        raise ValueError(impossible_sequence(int(dead.argmax())))
     return path

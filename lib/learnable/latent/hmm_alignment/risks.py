@@ -71,15 +71,13 @@ def risks(hmm, x, path):
     t = np.arange(len(post))
     log_prior = hmm.log_pi[paths[..., 0]] + hmm.log_P[paths[..., :-1], paths[..., 1:]].sum(axis=-1)
     log_path = log_prior + post.log_f[t, paths].sum(axis=-1) - post.log_likelihood
-    with np.errstate(divide="ignore"):
-        marginal = np.log(hmm.prior(len(post)))
     made = {
         "rinf": -np.expm1(np.minimum(log_path, 0.0)),
         "r1": len(post) - post.smoothed[t, paths].sum(axis=-1),
         "log_rinf": -log_path,
         "log_r1": -post.log_smoothed[t, paths].sum(axis=-1),
         "prior_log_rinf": -log_prior,
-        "prior_log_r1": -marginal[t, paths].sum(axis=-1),
+        "prior_log_r1": -post.log_prior[t, paths].sum(axis=-1),
     }
     return Risks(paths, **{name: float(r) if paths.ndim == 1 else r for name, r in made.items()})
 
