@@ -183,7 +183,7 @@ class WordMoments:
         return out
 
     def whitened_third(self, W):
-        """Return M3(W, W, W), of shape (k, k, k): O(nnz k + n k^3 + d k^3), memory O(d k) beside the counts."""
+        """Return M3(W, W, W), of shape (k, k, k): O(nnz k + n k^3 + d k^3), memory O((n + d) k) beside the counts."""
         W = np.ascontiguousarray(W, dtype=np.float64)
         k, X, a0 = W.shape[1], self.X, self.alpha0
         Y, G = _triple_pass(X.indptr, X.indices, X.data, self._triple, W)
