@@ -13,7 +13,7 @@ NBVAL := LEARNABLE_EXPLORE=text $(BIN)/python -m pytest --nbval --nbval-current-
 PAGES = $(shell $(BIN)/python -m tools.project)
 
 .PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit doctest nbval check \
-	exercise-tests browser test-portable wheel clean pins
+	exercise-tests browser pdf test-portable wheel clean pins
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -59,6 +59,9 @@ exercise-tests: env ## masters, student notebooks, wrong solutions, grading
 
 browser: book ## the built book, and JupyterLab, in headless Chromium
 	$(BIN)/python -m pytest tests -m browser -rs
+
+pdf: book ## bind the built book into _build/pdf/learnable.pdf (ONLY=part-of-a-name for some pages)
+	$(BIN)/python -m tools.pdf $(ONLY)
 
 test-portable: env ## run all chapters again on other kernels and another instruction set
 	$(BIN)/python -m tools.portable $(PAGES)

@@ -14,6 +14,46 @@ def machine_line(result):
     return f"*Measured on {place or 'an unnamed machine'}{threads}; {versions}.*"
 
 
+def all_ratios(groups, width=720, row=26):
+    """Every stored comparison as a mark on one logarithmic axis, a row a chapter."""
+    ratios = [float(r["ratio"]) for rows in groups.values() for r in rows]
+    low, high = min(0.5, *ratios) / 1.2, max(2.0, *ratios) * 1.2
+    left, right, top = 290, width - 12, 8
+    bottom = top + row * len(groups)
+
+    def across(ratio):
+        return left + (right - left) * math.log(ratio / low) / math.log(high / low)
+
+    parts = [f'<rect class="loss" x="{left}" y="{top}" width="{across(1) - left:.1f}" height="{bottom - top}"/>']
+    for tick in _ticks(low, high):
+        strong = " parity" if tick == 1 else ""
+        x = f"{across(tick):.1f}"
+        parts.append(f'<line class="grid{strong}" x1="{x}" x2="{x}" y1="{top}" y2="{bottom}"/>')
+        parts.append(f'<text x="{x}" y="{bottom + 17}" text-anchor="middle">{tick:g}×</text>')
+    for number, (title, rows) in enumerate(groups.items()):
+        y = top + row * (number + 0.5)
+        first, second = _wrap(title, 40)
+        short = first + ("…" if second and not first.endswith("…") else "")
+        parts.append(f'<text x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{html.escape(short)}</text>')
+        for one in rows:
+            lost = "series-1" if float(one["ratio"]) < 1 else "series-0"
+            parts.append(
+                f'<circle class="mark {lost}" cx="{across(float(one["ratio"])):.1f}" cy="{y:.1f}" r="4">'
+                f"<title>{html.escape(one['case'])}, size {_size(float(one['size']))}, against "
+                f"{html.escape(one['peer'])}: {one['ratio']:.2g}×</title></circle>"
+            )
+    parts.append(
+        f'<text x="{(left + right) / 2}" y="{bottom + 36}" text-anchor="middle">times faster than the peer</text>'
+    )
+    label = f"Speed ratios of all comparisons, from {min(ratios):.2g} to {max(ratios):.2g}"
+    return (
+        '<div class="table-scroll" tabindex="0" role="region" aria-label="All comparisons">'
+        f'<svg class="chart wide" viewBox="0 0 {width} {bottom + 42}" role="img" aria-label="{label}">'
+        + "".join(parts)
+        + "</svg></div>"
+    )
+
+
 def ratio_charts(result, name):
     """A chart for each case, and the table behind it."""
     cases = {}

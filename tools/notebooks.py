@@ -84,7 +84,7 @@ def problems(path, root=ROOT):
         if len(cell.source.splitlines()) > 15:
             found.append(f"{where}, code cell {number}: longer than 15 lines; move it into the package")
         wide = max((len(line) for line in cell.source.splitlines()), default=0)
-        if wide > MAX_COLUMNS and "hide-input" not in cell.metadata.get("tags", []):
+        if wide > MAX_COLUMNS and not {"hide-input", "remove-input"} & set(cell.metadata.get("tags", [])):
             found.append(f"{where}, code cell {number}: a line of {wide} columns; the page shows {MAX_COLUMNS}")
         for output in cell.outputs:
             outputs += 1

@@ -15,6 +15,7 @@ from tools import charts
 from tools.project import GENERATED, PARTS, ROOT, chapters, write_if_changed
 
 CLAIM_MIME = "application/vnd.learnable.claim+json"
+VERDICTS = ("reproduced", "same direction", "differs")
 UP = "../../"  # from book/generated/ to the root of the site
 
 
@@ -26,9 +27,15 @@ def write_all(folder=GENERATED):
         "sources.md": sources(),
         "prerequisites.md": prerequisites(),
         "errata.md": errata(),
+        "opening.md": opening(),
     }
     changed = [name for name, text in made.items() if write_if_changed(folder / name, text)]
-    for module, name in (("tools.exercise_page", "exercises.md"), ("tools.dataset_page", "datasets.md")):
+    for module, name in (
+        ("tools.exercise_page", "exercises.md"),
+        ("tools.dataset_page", "datasets.md"),
+        ("tools.paths_page", "paths.md"),
+        ("tools.api_pages", "api"),
+    ):
         importlib.import_module(module).write(folder / name)
     return changed
 
@@ -48,20 +55,21 @@ def claims(chapter):
 
 
 def ledger():
-    rows, count, kinds, names = [], Counter(), Counter(), []
+    rows, count, kinds, names, totals = [], Counter(), Counter(), [], []
     for chapter in chapters():
         found = claims(chapter)
         if found:
             names.append((chapter.name, chapter.title))
+            totals.append(_totals_row(chapter, Counter(record["verdict"] for record in found)))
         for record in found:
             count[record["verdict"]] += 1
             kinds[record["kind"]] += 1
             rows.append(_ledger_row(chapter, record))
     total = sum(count.values())
-    verdicts = ", ".join(f"**{count[v]}** {v}" for v in ("reproduced", "same direction", "differs"))
+    verdicts = ", ".join(f"**{count[v]}** {v}" for v in VERDICTS)
     options = {
         "chapter": [(name, title) for name, title in names],
-        "verdict": [(v, v) for v in ("reproduced", "same direction", "differs")],
+        "verdict": [(v, v) for v in VERDICTS],
         "kind": [(k, k) for k in sorted(kinds)],
     }
     selects = "".join(
@@ -87,7 +95,49 @@ def ledger():
         "digit, plus three Monte Carlo standard errors of our run, plus whatever tolerance the claim itself states. "
         "It has the *same direction* if that fails but the effect has the claimed sign by more than two standard "
         "errors. Otherwise it *differs*. Every claim that is not reproduced carries the reason; follow a claim to see "
-        "the code that measured it.\n\n" + raw(table)
+        "the code that measured it.\n\n"
+        + raw(
+            '<div class="table-scroll" tabindex="0" role="region" aria-label="Totals by chapter">'
+            '<table class="ledger-table ledger-totals"><thead><tr><th>Chapter</th><th>Claims</th>'
+            + "".join(f"<th>{verdict}</th>" for verdict in VERDICTS)
+            + f"<th>share</th></tr></thead><tbody>{''.join(totals)}</tbody></table></div>"
+        )
+        + "\n## All claims\n\n"
+        + raw(table)
+    )
+
+
+def opening():
+    """The figures of the opening page, and a claim as a specimen: included by book/intro, no page of its own."""
+    found = [(chapter, record) for chapter in chapters() for record in claims(chapter)]
+    results = (ROOT / "benchmarks" / "results").glob("*.json")
+    comparisons = sum(len(json.loads(path.read_text(encoding="utf-8"))["rows"]) for path in results)
+    questions = sum(
+        len(json.loads(chapter.exercise.read_text(encoding="utf-8"))["metadata"]["learnable"]["questions"])
+        for chapter in chapters()
+    )
+    figures = {
+        "chapters": len(chapters()),
+        "claims run": len(found),
+        "graded questions": questions,
+        "timed comparisons": comparisons,
+        "slips found in the sources": len(errata_entries()),
+    }
+    items = "".join(f"<li><b>{value:,}</b>{name}</li>" for name, value in figures.items())
+    return raw(f'<ul class="figures-line">{items}</ul>')
+
+
+def _totals_row(chapter, count):
+    total = sum(count.values())
+    cells = "".join(f"<td>{count[verdict] or '–'}</td>" for verdict in VERDICTS)
+    shares = "".join(
+        f'<span class="claim-{verdict.replace(" ", "-")}" style="width:{100 * count[verdict] / total:.1f}%"></span>'
+        for verdict in VERDICTS
+        if count[verdict]
+    )
+    return (
+        f'<tr><td><a href="{UP}{chapter.docname}.html">{html.escape(chapter.title)}</a></td><td>{total}</td>{cells}'
+        f'<td><div class="bar" aria-hidden="true">{shares}</div></td></tr>'
     )
 
 
@@ -114,13 +164,26 @@ def benchmarks():
         "medians, the same data and the same accuracy reached. The ratio is the peer's time over ours: above 1 we are "
         "faster, below 1 the peer wins. `make bench` measures again and rewrites this page.\n",
     ]
-    for path in sorted((ROOT / "benchmarks" / "results").glob("*.json")):
-        result = json.loads(path.read_text(encoding="utf-8"))
-        chapter = next((c for c in chapters() if c.slug == path.stem), None)
-        title = chapter.title if chapter else result.get("title", path.stem.replace("_", " ").capitalize())
+    results = {path.stem: path for path in sorted((ROOT / "benchmarks" / "results").glob("*.json"))}
+    order = [chapter.slug for chapter in chapters()]
+    titles = {chapter.slug: chapter.title for chapter in chapters()}
+    loaded = {
+        slug: json.loads(results[slug].read_text(encoding="utf-8"))
+        for slug in sorted(results, key=lambda slug: (order.index(slug) if slug in order else len(order), slug))
+    }
+    ratios = [row["ratio"] for result in loaded.values() for row in result["rows"]]
+    if ratios:
+        losses = sum(ratio < 1 for ratio in ratios)
+        lines.append(
+            f"So far {len(ratios)} comparisons are stored; the peer is faster in {losses} of them. The first chart "
+            "shows all of them, a mark each.\n"
+        )
+        lines.append(raw(charts.all_ratios({titles.get(slug, slug): r["rows"] for slug, r in loaded.items()})))
+    for slug, result in loaded.items():
+        title = titles.get(slug) or result.get("title", slug.replace("_", " ").capitalize())
         lines.append(f"## {title}\n")
         lines.append(charts.machine_line(result) + "\n")
-        lines.append(raw(charts.ratio_charts(result, path.stem)))
+        lines.append(raw(charts.ratio_charts(result, slug)))
     if len(lines) == 2:
         lines.append("No result is stored yet.\n")
     return "\n".join(lines)

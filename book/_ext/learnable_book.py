@@ -4,6 +4,7 @@
 - gives code-made figures the alternative text and the caption that the cell states (`learnable.book.show`);
 - moves the frames of explorers out of the page, into scripts that are loaded when the explorer comes into view;
 - prints a line under each chapter's title: reading time, prerequisites, source, exercise;
+- prints under each chapter what it calls, how to cite it, how to report an error;
 - bundles MathJax and leaves out scripts that would need a network, so that the book works with none;
 - shows repository links and launch buttons only once the repository has an address.
 """
@@ -26,10 +27,12 @@ from sphinx.util.fileutil import copy_asset
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tools.chapter_end import render as render_chapter_end  # noqa: E402
 from tools.dependencies import Dependencies  # noqa: E402
+from tools.pages import report_url  # noqa: E402
 from tools.project import chapters, executable_pages, settings  # noqa: E402
 
-MATHJAX = ("tex-chtml.js", "output/chtml/fonts", "input/tex/extensions")
+MATHJAX = ("tex-chtml.js", "ui/lazy.js", "output/chtml/fonts", "input/tex/extensions")
 EXPLORER_DATA = re.compile(r'<script type="application/json" class="explorer-data">(.*?)</script>', re.S)
 FIGURE_SIZE = re.compile(r"<img (?=[^>]*size-(\d+)x(\d+))")
 TITLE_END = re.compile(r"</h1>", re.S)
@@ -144,6 +147,14 @@ def chapter_line(app, page, template, context, doctree):
     context["body"] = TITLE_END.sub(lambda match: match[0] + line, context["body"], count=1)
 
 
+def chapter_end(app, page, template, context, doctree):
+    """Names that the chapter calls, its citation and a way to report an error, under the chapter."""
+    chapter = next((c for c in chapters() if c.docname == page), None)
+    if chapter is not None and context.get("body"):
+        report = report_url(f"Error in {chapter.title}")
+        context["body"] += render_chapter_end(chapter, context["pathto"], report)
+
+
 def drop_thebe(app, page, template, context, doctree):
     """Leave out the scripts of sphinx-thebe: they need a network, and explorers here need no kernel."""
     kept = []
@@ -165,8 +176,23 @@ def copy_mathjax(app, failure):
         if (source / name).is_dir():
             copy_asset(str(source / name), str(target / name))
         elif not (target / name).exists():
-            target.mkdir(parents=True, exist_ok=True)
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / name, target / name)
+
+
+ICON_SCRIPT = re.compile(r"\s*<script[^>]*scripts/fontawesome\.js[^>]*></script>")
+INDEX_SCRIPT = re.compile(r'<script (?=src="[^"]*searchindex\.js")')
+
+
+def lighten(app, failure):
+    """Icons come from the theme's font, so its half megabyte of icon script goes; the search index does not block."""
+    if failure is not None or app.builder.format != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        light = INDEX_SCRIPT.sub("<script defer ", ICON_SCRIPT.sub("", text))
+        if light != text:
+            path.write_text(light, encoding="utf-8")
 
 
 def drop_old_explorers(app, failure):
@@ -187,8 +213,10 @@ def setup(app):
     app.connect("html-page-context", reserve_space)
     app.connect("html-page-context", split_explorers)
     app.connect("html-page-context", chapter_line)
+    app.connect("html-page-context", chapter_end)
     app.connect("html-page-context", drop_thebe, priority=950)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", lighten)
     app.connect("build-finished", drop_old_explorers)
     render.NbElementRenderer.render_image = render_image
     # A change of this file, the style sheet or the scripts makes every page again.

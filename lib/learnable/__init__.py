@@ -8,4 +8,4 @@ What chapters share lives in modules named after the concept (``learnable.valida
 ``learnable.datasets``, ``learnable.book``).
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

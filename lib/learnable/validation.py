@@ -228,6 +228,12 @@ def coerce_posteriors(post, name="post", *, n_classes=None):
     post : ndarray of shape (n, k)
     tolerance : float
         From the dtype that came in, see :func:`probability_tolerance`.
+
+    Examples
+    --------
+    >>> table, tolerance = coerce_posteriors([[0.2, 0.8]])
+    >>> table
+    array([[0.2, 0.8]])
     """
     try:
         array = np.asarray(post)

@@ -1,10 +1,10 @@
 """A headless Chromium over the built book, opened as a file, with the network cut."""
 
 import os
-import shutil
 
 import pytest
 
+from tools.pdf import chromium
 from tools.project import BUILD
 
 FLAGS = [
@@ -18,11 +18,6 @@ FLAGS = [
 ]
 
 
-def chromium_path():
-    candidates = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next((shutil.which(name) for name in candidates if name and shutil.which(name)), None)
-
-
 def absent(reason):
     """A missing browser is said aloud; in CI it is a failure."""
     if os.environ.get("CI"):
@@ -32,7 +27,7 @@ def absent(reason):
 
 @pytest.fixture(scope="session")
 def browser():
-    path = chromium_path()
+    path = chromium()
     if path is None:
         absent("no Chromium found; install it, or set CHROMIUM to its path")
     from playwright.sync_api import sync_playwright
@@ -81,6 +76,17 @@ def open_page(browser, site):
     yield opener
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def wait_for_formulas():
+    """Wait until all formulas of a page are typeset: by itself, a page does so as they come into view."""
+
+    def wait(page):
+        page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+        page.evaluate("MathJax.startup.promise.then(() => MathJax.startup.document.lazyTypesetAll())")
+
+    return wait
 
 
 @pytest.fixture(scope="session")

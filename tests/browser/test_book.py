@@ -16,13 +16,8 @@ PAGES = [f"{document}.html" for document in toc_documents()]
 FIRST = "lectures/foundations/bayes_decision_theory.html"
 
 
-def wait_for_formulas(page):
-    page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
-    page.evaluate("MathJax.startup.promise")
-
-
 @pytest.mark.parametrize("name", PAGES)
-def test_page_is_whole_and_quiet(open_page, name):
+def test_page_is_whole_and_quiet(open_page, wait_for_formulas, name):
     page = open_page(name)
     if page.locator(".math").count():
         wait_for_formulas(page)
@@ -38,7 +33,7 @@ def test_page_is_whole_and_quiet(open_page, name):
 
 
 @pytest.mark.parametrize("name", LECTURES)
-def test_formulas_fit_the_page(open_page, name):
+def test_formulas_fit_the_page(open_page, wait_for_formulas, name):
     """On a desktop nobody should have to scroll within a formula."""
     page = open_page(name, width=1280)
     wait_for_formulas(page)
@@ -51,7 +46,7 @@ def test_formulas_fit_the_page(open_page, name):
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_no_sideways_scroll_on_a_phone(open_page, name, mode):
+def test_no_sideways_scroll_on_a_phone(open_page, wait_for_formulas, name, mode):
     page = open_page(name, width=390, height=844, mode=mode)
     if page.locator(".math").count():
         wait_for_formulas(page)
@@ -108,19 +103,6 @@ def test_explorer_shows_its_first_state_without_javascript(open_page):
     assert explorer.locator("img").get_attribute("src").startswith("data:image/webp;base64,")
     assert len(explorer.locator(".explorer-text").inner_text()) > 20
     assert explorer.locator("input").first.is_disabled()
-
-
-@pytest.mark.parametrize("name", LECTURES)
-def test_page_weight(site, name):
-    """A page with its own explorers and figures stays below 1.5 MB."""
-    page = site / name
-    text = page.read_text(encoding="utf-8")
-    own = [page]
-    for reference in re.findall(r'(?:src|data-src)="([^"]+)"', text):
-        if "explorers/" in reference or "_images/" in reference:
-            own.append((page.parent / reference).resolve())
-    total = sum(path.stat().st_size for path in set(own))
-    assert total <= 1.5e6, f"{total / 1e6:.2f} MB"
 
 
 def test_search_finds_the_reject_option(open_page):

@@ -116,6 +116,11 @@ def claim(
     -------
     None
         The line is displayed, with its JSON record (MIME type ``application/vnd.learnable.claim+json``).
+
+    Raises
+    ------
+    ClaimError
+        A claim that is not reproduced has no reason, or a reproduced one has.
     """
     record = evaluate(
         statement,

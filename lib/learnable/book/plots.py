@@ -99,7 +99,15 @@ def overlap_curves(ax, x, curves, *, names, shade=True):
 
 
 def risk_curve(ax, x, y, *, label, color=None, band=None, **style):
-    """One curve with an optional band (standard errors or quantiles) and its name at its end."""
+    """One curve with an optional band (standard errors or quantiles) and its name at its end.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> risk_curve(ax, [1, 2, 3], [0.3, 0.2, 0.1], label="test", band=([0.2, 0.1, 0.0], [0.4, 0.3, 0.2])).get_ydata()
+    array([0.3, 0.2, 0.1])
+    """
     (line,) = ax.plot(x, y, color=color, **style)
     if band is not None:
         ax.fill_between(x, *band, color=line.get_color(), alpha=0.18, linewidth=0)
@@ -131,6 +139,12 @@ def path_plot(ax, knots, values, *, names=None, log=False):
     names : p labels, optional
     log : bool
         Logarithmic horizontal axis.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> len(path_plot(Figure().subplots(), [0, 1, 2], [[0, 0], [1, 0], [2, 1]], names=["a", "b"]))
+    2
     """
     values = np.asarray(values)
     lines = [ax.plot(knots, column, color=CYCLE[j % len(CYCLE)])[0] for j, column in enumerate(values.T)]
@@ -144,7 +158,16 @@ def path_plot(ax, knots, values, *, names=None, log=False):
 
 
 def heat_map(ax, matrix, *, rows=None, columns=None, fmt="{:.2g}", center=None, cmap=None):
-    """A matrix as colours with its numbers written in; diverging colours around ``center`` where it is given."""
+    """A matrix as colours with its numbers written in; diverging colours around ``center`` where it is given.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> _ = heat_map(ax, [[1.0, -0.5], [-0.5, 1.0]], rows=["x", "y"], columns=["x", "y"], center=0)
+    >>> [text.get_text() for text in ax.texts]
+    ['1', '-0.5', '-0.5', '1']
+    """
     matrix = np.asarray(matrix, dtype=float)
     limits = {}
     if center is not None:

@@ -48,7 +48,15 @@ class RegressionTree:
 
 @dataclass(frozen=True)
 class LevelTree:
-    """A tree of bounded depth in heap order: the children of node v are 2v + 1 and 2v + 2; feature −1 marks a leaf."""
+    """A tree of bounded depth in heap order: the children of node v are 2v + 1 and 2v + 2; feature −1 marks a leaf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tree = LevelTree(np.array([0, -1, -1]), np.array([1.5, 0.0, 0.0]), np.array([0.0, 1.0, 5.0]))
+    >>> tree.predict([[0.0], [2.0]])
+    array([1., 5.])
+    """
 
     feature: np.ndarray
     threshold: np.ndarray
@@ -65,7 +73,17 @@ class LevelTree:
 
 
 class BoundRegressionTrees:
-    """`RegressionTree` with its sorted features."""
+    """`RegressionTree` with its sorted features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trees = RegressionTree(depth=1).prepare([[0.0], [1.0], [2.0], [3.0]])
+    >>> isinstance(trees, BoundRegressionTrees)
+    True
+    >>> trees.fit(np.array([1.0, 1.0, 5.0, 5.0])).predict(np.array([[0.2], [2.4]]))
+    array([1., 5.])
+    """
 
     def __init__(self, features, depth, min_leaf):
         self.features, self.depth, self.min_leaf = features, depth, min_leaf
@@ -150,6 +168,14 @@ class ComponentwiseSpline:
         Trace of the smoother, above 2.
     n_knots : int
         Largest number of inner knots.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 30)[:, None]
+    >>> term = ComponentwiseSpline(df=6).prepare(x).fit(np.sin(6 * x[:, 0]))
+    >>> bool(np.mean((term.predict(x) - np.sin(6 * x[:, 0])) ** 2) < 0.01)
+    True
     """
 
     df: float = 4.0

@@ -124,6 +124,13 @@ class TreeERM:
     For labels ±1 the Gini impurity of a node is half the variance of its labels. The trees are grown by the squared
     error of the labels: the same splits, from centred sums, which stay accurate when the weights of boosting differ
     by dozens of orders of magnitude.
+
+    Examples
+    --------
+    >>> learner = TreeERM(depth=2).prepare([[0.0], [1.0], [2.0], [3.0]])
+    >>> rule = learner.fit(np.full(4, 1 / 4), np.array([1.0, -1.0, -1.0, 1.0]))
+    >>> rule.predict([[0.2], [1.5], [2.9]])
+    array([ 1., -1.,  1.])
     """
 
     depth: int = 2

@@ -236,6 +236,11 @@ class Answer:
         What the value is called, when a function returns several.
     env : mapping, optional
         The namespace of the notebook, to find the student's line when a method raises.
+
+    Examples
+    --------
+    >>> Answer(0.5, lambda: "half(1)").equals(0.5)
+    Answer(0.5)
     """
 
     def __init__(self, value, case, name="", env=None):

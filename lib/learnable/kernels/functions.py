@@ -66,6 +66,12 @@ class Kernel:
     those of its parts; `parameter_names` names them like scikit-learn (``left__sigma``); `with_parameters` makes a
     kernel with other values. All derivatives are with respect to the *plain* parameters; ``gradient(..., log=True)``
     multiplies each by its parameter, which is the derivative with respect to its logarithm.
+
+    Examples
+    --------
+    >>> kernel = Gaussian(1.0) + 0.5 * Linear()
+    >>> isinstance(kernel, Kernel), kernel([[0.0, 1.0]], [[0.0, 1.0]]).round(3).tolist()
+    (True, [[1.5]])
     """
 
     _free = ()

@@ -287,6 +287,13 @@ def gram_descent(Q, c, w, l2, b, y_norm2, tol, max_passes):
     gap : float
         Or the violation.
     n_passes : int
+
+    Examples
+    --------
+    >>> b = np.zeros(2)
+    >>> _ = gram_descent(np.eye(2), np.array([3.0, 0.5]), np.ones(2), 0.0, b, -1.0, 1e-10, 100)
+    >>> b
+    array([2., 0.])
     """
     m = c.size
     q = np.empty(m)

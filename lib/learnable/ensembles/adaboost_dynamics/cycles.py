@@ -480,7 +480,7 @@ class MaxMarginCheck:
 
 
 def theorem5_check(M, cycle, *, tol=1e-8):
-    """Test the three sufficient conditions for a cycle to reach the largest margin, and whether it does.
+    """Test the three conditions of a `MaxMarginCheck` for a cycle to reach the largest margin, and whether it does.
 
     Examples
     --------

@@ -141,7 +141,13 @@ def _confidence(n, delta, numerator):
 
 
 def rademacher_risk_bound(train_error, complexity, n, delta=0.05):
-    """R(g) ≤ R_n(g) + 𝓡_n + √(ln(1/δ)/2n) with probability 1 − δ, for all rules g of a class (5.2.16)."""
+    """R(g) ≤ R_n(g) + 𝓡_n + √(ln(1/δ)/2n) with probability 1 − δ, for all rules g of a class (5.2.16).
+
+    Examples
+    --------
+    >>> round(float(rademacher_risk_bound(0.1, 0.05, 1000)), 3)
+    0.189
+    """
     return train_error + complexity + _confidence(n, delta, 1.0)
 
 

@@ -42,7 +42,14 @@ def phi_risk(problem, f, phi):
 
 
 def excess_phi_risk(problem, f, phi):
-    """R_φ(f) − R_φ*, the latter Σ p(x) H(η(x))."""
+    """R_φ(f) − R_φ*, the latter Σ p(x) H(η(x)).
+
+    Examples
+    --------
+    >>> problem = FiniteProblem([[0.3, 0.1], [0.2, 0.4]])
+    >>> round(excess_phi_risk(problem, [1.0, 1.0], "hinge"), 12)
+    0.4
+    """
     p, eta, scores = _setting(problem, f)
     loss = get_surrogate(phi)
     return float(p @ (loss.conditional(eta, scores) - loss.H(eta)))

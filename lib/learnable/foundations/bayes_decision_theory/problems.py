@@ -67,6 +67,11 @@ class Problem(ABC):
 
     Subclasses have the attributes `n_classes` and `priors`, say what the posterior at x is and how to
     take an expectation over x; risks, Bayes rules and reject trade-offs follow.
+
+    Examples
+    --------
+    >>> isinstance(FiniteProblem([[0.3, 0.1], [0.2, 0.4]]), Problem)
+    True
     """
 
     n_classes: int

@@ -174,6 +174,12 @@ class CARTRegressor(RegressorMixin, _CART):
     Parameters
     ----------
     min_node, max_depth, penalty : see `CARTClassifier`
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> CARTRegressor(min_node=1, max_depth=1).fit(X, [1.0, 1.0, 5.0, 5.0]).predict([[0.4], [2.6]])
+    array([1., 5.])
     """
 
     def __init__(self, min_node=5, max_depth=None, penalty=0.0):

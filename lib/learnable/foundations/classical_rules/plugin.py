@@ -103,6 +103,12 @@ class PlugInPair(_TwoClassRule):
     ----------
     eta1, eta0 : regressors
         Fitted to 1{Y = 1} and 1{Y = 0}.
+
+    Examples
+    --------
+    >>> X = [[-2.0], [-1.0], [1.0], [2.0]]
+    >>> PlugInPair().fit(X, [0, 0, 1, 1]).predict([[-0.5], [0.7]])
+    array([0, 1])
     """
 
     def __init__(self, eta1=None, eta0=None):
@@ -133,6 +139,12 @@ class PlugInDensity(_TwoClassRule):
         in cubes of edge ``width``.
     width : float, optional
         Bandwidth or edge; by default n^(−1/(d+4)) standard deviations for ``kde`` and n^(−1/(d+2)) for ``histogram``.
+
+    Examples
+    --------
+    >>> X = [[-2.0], [-1.0], [1.0], [2.0]]
+    >>> PlugInDensity().fit(X, [0, 0, 1, 1]).predict([[-0.5], [0.7]])
+    array([0, 1])
     """
 
     def __init__(self, density="gaussian", width=None):
@@ -177,7 +189,15 @@ def _fit_gaussian(x):
 
 
 def weird_uniform_logpdf(theta, x):
-    """Log-density of the source's trap: uniform on [−θ, 0] for θ ≠ 1, but on [0, 1] for θ = 1."""
+    """Log-density of the source's trap: uniform on [−θ, 0] for θ ≠ 1, but on [0, 1] for θ = 1.
+
+    Examples
+    --------
+    >>> weird_uniform_logpdf(2.0, [-1.5, 0.5]).round(3)
+    array([-0.693,   -inf])
+    >>> weird_uniform_logpdf(1.0, [-1.5, 0.5]).round(3) + 0.0
+    array([-inf,   0.])
+    """
     x = np.asarray(x, float)
     inside = (x >= 0) & (x <= 1) if theta == 1.0 else (x >= -theta) & (x <= 0)
     with np.errstate(divide="ignore"):

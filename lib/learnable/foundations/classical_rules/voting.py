@@ -157,7 +157,13 @@ class HistogramRule(PartitionRule):
 
 
 class Regressogram(RegressorMixin, HistogramRule):
-    """Means in cubes: the regression version of `HistogramRule`."""
+    """Means in cubes: the regression version of `HistogramRule`.
+
+    Examples
+    --------
+    >>> Regressogram(h=1.0).fit([[0.1], [0.9], [1.5]], [1.0, 2.0, 7.0]).predict([[0.5], [1.2]])
+    array([1.5, 7. ])
+    """
 
     def __init__(self, h=None, c=1.0, loss="squared", empty="global"):
         super().__init__(h=h, c=c, loss=loss, empty=empty)
@@ -312,7 +318,13 @@ def knn_limit_risk(eta, k):
 
 
 def weighted_limit_risk(eta, weights):
-    """Limit risk of a weighted rule by enumeration of the 2^k label vectors; equal votes go to 0."""
+    """Limit risk of a weighted rule by enumeration of the 2^k label vectors; equal votes go to 0.
+
+    Examples
+    --------
+    >>> round(float(weighted_limit_risk(0.2, [1, 1, 1])), 3)
+    0.262
+    """
     weights = np.asarray(weights, float)
     k = len(weights)
     if weights.ndim != 1 or not 1 <= k <= 20 or weights.min() < 0:

@@ -117,12 +117,24 @@ def hoeffding():
 
 
 def dkw():
-    """Half-lines: 2 exp(−2nε²) with Massart's sharp constant, the yardstick for the bounds below."""
+    """Half-lines: 2 exp(−2nε²) with Massart's sharp constant, the yardstick for the bounds below.
+
+    Examples
+    --------
+    >>> round(float(dkw().tail(0.05, 1000)), 4)
+    0.0135
+    """
     return TailBound(np.log(2.0), 0.0, 2.0)
 
 
 def finite_class(size):
-    """A class of ``size`` sets: 2|A| exp(−2nε²), (2.7.2)."""
+    """A class of ``size`` sets: 2|A| exp(−2nε²), (2.7.2).
+
+    Examples
+    --------
+    >>> int(finite_class(100).n(0.05, 0.05))
+    1659
+    """
     size = _positive(size, "size")
     return TailBound(np.log(2.0) + np.log(size), 0.0, 2.0)
 
@@ -138,6 +150,11 @@ def vc_tail(V=None, log_shatter=None, exponent=32.0):
         ln S(n), for one n: then solving for n keeps this value.
     exponent : float
         32 here, 8 in the original paper.
+
+    Examples
+    --------
+    >>> int(vc_tail(3).n(0.1, 0.05))
+    129227
     """
     exponent = _positive(exponent, "exponent")
     if (V is None) == (log_shatter is None):
@@ -148,17 +165,35 @@ def vc_tail(V=None, log_shatter=None, exponent=32.0):
 
 
 def vapnik_tail(V):
-    """Vapnik's variant: 4 S(2n) exp(−n(ε − 1/n)²), (2.7.17), with S(2n) ≤ (2n+1)^V; for ε > 1/n."""
+    """Vapnik's variant: 4 S(2n) exp(−n(ε − 1/n)²), (2.7.17), with S(2n) ≤ (2n+1)^V; for ε > 1/n.
+
+    Examples
+    --------
+    >>> int(vapnik_tail(3).n(0.1, 0.05))
+    3076
+    """
     return TailBound(np.log(4.0), _dimension(V), 1.0, shift=1.0, samples=2.0)
 
 
 def erm_tail(V, exponent=32.0):
-    """Excess risk of the empirical risk minimiser: 8 (n+1)^V exp(−nε²/128), (2.7.14): `vc_tail` at ε/2."""
+    """Excess risk of the empirical risk minimiser: 8 (n+1)^V exp(−nε²/128), (2.7.14): `vc_tail` at ε/2.
+
+    Examples
+    --------
+    >>> int(erm_tail(3).n(0.1, 0.05))
+    574173
+    """
     return TailBound(np.log(8.0), _dimension(V), 1.0 / (4.0 * _positive(exponent, "exponent")))
 
 
 def zero_error_tail(V):
-    """Where some classifier of the class never errs: 2 S(2n) 2^(−nε/2), with S(2n) ≤ (2n+1)^V. Linear in ε."""
+    """Where some classifier of the class never errs: 2 S(2n) 2^(−nε/2), with S(2n) ≤ (2n+1)^V. Linear in ε.
+
+    Examples
+    --------
+    >>> int(zero_error_tail(3).n(0.1, 0.05))
+    739
+    """
     return TailBound(np.log(2.0), _dimension(V), 0.5 * np.log(2.0), samples=2.0, power=1.0)
 
 
@@ -176,7 +211,13 @@ def vc_mean(n, V=None, log_shatter=None):
 
 
 def erm_mean(n, V):
-    """Mean excess risk of the empirical risk minimiser: 4√((V ln(n+1) + ln 2)/n), (2.7.13)."""
+    """Mean excess risk of the empirical risk minimiser: 4√((V ln(n+1) + ln 2)/n), (2.7.13).
+
+    Examples
+    --------
+    >>> round(float(erm_mean(10**6, 3)), 3)
+    0.026
+    """
     return 2.0 * vc_mean(n, V=V)
 
 

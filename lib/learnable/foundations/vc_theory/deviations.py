@@ -80,12 +80,24 @@ def _one_sided(levels):
 
 
 def kolmogorov_smirnov(sample, cdf=None):
-    """sup over half-lines: max(D⁺, D⁻), D⁺ = max(i/n − F(x_(i))), D⁻ = max(F(x_(i)) − (i−1)/n). O(n log n)."""
+    """sup over half-lines: max(D⁺, D⁻), D⁺ = max(i/n − F(x_(i))), D⁻ = max(F(x_(i)) − (i−1)/n). O(n log n).
+
+    Examples
+    --------
+    >>> round(kolmogorov_smirnov([0.1, 0.4, 0.9]), 4)
+    0.2667
+    """
     return float(max(_one_sided(_levels(sample, cdf))))
 
 
 def kuiper(sample, cdf=None):
-    """sup over intervals: D⁺ + D⁻. O(n log n)."""
+    """sup over intervals: D⁺ + D⁻. O(n log n).
+
+    Examples
+    --------
+    >>> round(kuiper([0.1, 0.4, 0.9]), 4)
+    0.5
+    """
     return float(sum(_one_sided(_levels(sample, cdf))))
 
 
@@ -122,6 +134,11 @@ def star_discrepancy(sample, cdf=None):
     """sup over orthants (−∞, a]×(−∞, b]: candidates are the n² corners of the sample's grid. O(n²).
 
     ``cdf(a, b)`` must be continuous and accept arrays; by default the uniform one on the unit square.
+
+    Examples
+    --------
+    >>> round(star_discrepancy([[0.5, 0.5]]), 2)
+    0.75
     """
     sample = check_finite_array(sample, "sample", ndim=2)
     if sample.shape[1] != 2 or len(sample) == 0:

@@ -35,7 +35,13 @@ def classification_loss(y, prediction):
 
 
 def squared_loss(y, prediction):
-    """(y − prediction)²: empirical risk minimisation becomes least squares, the population optimum is E[Y | x]."""
+    """(y − prediction)²: empirical risk minimisation becomes least squares, the population optimum is E[Y | x].
+
+    Examples
+    --------
+    >>> squared_loss([1, 0], [0.5, 0.5])
+    array([0.25, 0.25])
+    """
     return (np.asarray(y, float) - np.asarray(prediction, float)) ** 2
 
 

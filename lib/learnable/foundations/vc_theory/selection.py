@@ -202,6 +202,12 @@ def penalised_minimum(x, y, k_max, rule="lugosi", **options):
     """SRM as one minimisation over the union of all classes: (2.8.6), by giving each set its own penalty.
 
     Every candidate is charged the penalty of the smallest class that holds it. Returns (k, intervals, value).
+
+    Examples
+    --------
+    >>> k, intervals, value = penalised_minimum([1, 2, 3, 4, 5, 6], [0, 1, 1, 0, 0, 0], 2, lambda V, n, k: 0.1 * k)
+    >>> k, round(value, 2)
+    (1, 0.1)
     """
     n = len(x)
     path = interval_path(x, y, k_max)

@@ -62,7 +62,7 @@ class FourPointAnswer:
 
 
 def four_point_population(eps, m):
-    """Population least squares and maximum likelihood on `four_point`, and the best linear risk.
+    """Least squares, likelihood and the best linear risk on the population of `four_point`, as a `FourPointAnswer`.
 
     Least squares has the slope (1 − 2ε(1+m))/(4(m²ε + ½ − ε)) and a = ½; the likelihood is largest at a = 0 and the
     root w of ½ − ε = εm e^{mw}(1 + e^w)/(1 + e^{mw}) (3.6.21). Both change sign at m = (1 − 2ε)/(2ε). The best linear
