@@ -30,10 +30,9 @@ __all__ = ["QUIC", "QUICHistory", "block_quic", "free_set", "line_search", "newt
 
 # Components smaller than this are factorised, or solved, together: a call costs more than the arithmetic.
 SMALL = 128
-# Full steps that leave more than this share of the subgradient ask for a better direction: by more sweeps, at most so
-# many times those of the schedule, or by conjugate gradients where the free set fills more than this share of all
-# entries.
-STALLED, PATIENCE, DENSE = 0.3, 16, 0.1
+# Full steps that leave more than this share of the subgradient ask for a better direction: by twice as many sweeps, up
+# to so many times those of the schedule, and then, if so large a share of all entries is free, by conjugate gradients.
+STALLED, PATIENCE, DENSE = 0.3, 8, 0.05
 # A start that is not diagonal is taken for a good one: its schedule of sweeps begins here.
 WARM = 6
 # How far rounding may lift f between two iterates whose true values differ by less.
@@ -119,7 +118,7 @@ def QUIC(
     sweeps : int or "adaptive", default="adaptive"
         Sweeps of coordinate descent in iteration t. Adaptive takes ceil(t / 3), few far from the solution and more near
         it, which keeps the convergence superlinear. Where X is so ill-conditioned that a full step leaves a third of
-        the subgradient, the number doubles, or, in dense problems, conjugate gradients finish the direction. After a
+        the subgradient, the number doubles, and in the end conjugate gradients finish the direction. After a
         warm start t counts from 6. An integer is a fixed number of sweeps and nothing else.
     sigma, beta : float
         Armijo's constant, in (0, 0.5), and the factor between trial steps, in (0, 1).
@@ -353,8 +352,8 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
             D = np.zeros((p, p))
             adaptive = settings["sweeps"] == "adaptive"
             if used and step == 1.0 and total > STALLED * rows[-2][1]:
-                dense = n_free > DENSE * p * p
-                patience, polish = patience if dense else min(2 * patience, PATIENCE), polish or dense
+                polish = patience >= PATIENCE and n_free > DENSE * p * p
+                patience = min(2 * patience, PATIENCE)
             limit, enough = (
                 (-(-(t + 1 + head_start) // 3) * patience, 1e-10 * largest) if adaptive else (settings["sweeps"], 0.0)
             )
@@ -391,7 +390,7 @@ def _polish(S, W, X, Lam, D, max_iter=50):
     r = np.where(support, -(linear + curved + Lam * np.sign(face)), 0.0)
     z = r / scale
     step, P, rz = np.zeros_like(D), z, float(np.vdot(r, z))
-    target = 1e-6 * rz
+    target = 1e-4 * rz
     for _ in range(max_iter):
         if rz <= target:
             break
