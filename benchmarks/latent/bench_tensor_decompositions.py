@@ -5,7 +5,6 @@ run whose accuracy is stated is the one that is timed.
 """
 
 import ctypes
-import time
 import warnings
 
 import numpy as np
@@ -14,34 +13,11 @@ from scipy import sparse
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.harness import Benchmark
+from benchmarks.harness import Benchmark, Once
 from learnable.datasets.matrices import make_symmetric_tensor
 from learnable.latent import tensor_decompositions as td
 
 K, LENGTH = 10, 50
-
-
-class Once:
-    """A call that runs once, and remembers its result and its seconds."""
-
-    def __init__(self, call):
-        self.call, self.seconds = call, None
-
-    def __call__(self):
-        if self.seconds is None:
-            start = time.perf_counter()
-            self.result = self.call()
-            self.seconds = time.perf_counter() - start
-        return self.result
-
-
-class LongBenchmark(Benchmark):
-    """Takes turns with the quick candidates; those that run once contribute that run."""
-
-    def _take_turns(self, calls):
-        quick = {name: call for name, call in calls.items() if not isinstance(call, Once)}
-        once = {name: [call.seconds] for name, call in calls.items() if isinstance(call, Once)}
-        return {**super()._take_turns(quick), **once}
 
 
 def documents(n, d, *, single, seed=0):
@@ -126,7 +102,7 @@ def expectation_maximisation(X, n_starts):
     return Once(call)
 
 
-bench = LongBenchmark("tensor_decompositions", packages=("tensorly",))
+bench = Benchmark("tensor_decompositions", packages=("tensorly",))
 warnings.simplefilter("ignore", ConvergenceWarning)
 
 for n in bench.sizes([1000, 10_000, 100_000]):

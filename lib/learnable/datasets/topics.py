@@ -16,11 +16,12 @@ from learnable.validation import check_finite_array, check_scalar
 __all__ = ["load_docstrings", "make_single_topic", "make_topics", "make_two_sources", "make_two_topic_documents"]
 
 
-def _word_counts(mixtures, lengths, rng, chunk=2000):
-    """Multinomial counts, document by document, as a CSR matrix."""
+def _word_counts(weights, topics, lengths, rng, chunk=2000):
+    """Multinomial counts, document by document, as a CSR matrix; `weights` mix the topics, or number one each."""
     blocks = []
-    for start in range(0, len(mixtures), chunk):
-        rows = mixtures[start : start + chunk]
+    for start in range(0, len(weights), chunk):
+        some = weights[start : start + chunk]
+        rows = some @ topics if some.ndim == 2 else topics[some]  # dense for a chunk of documents only
         rows = rows / rows.sum(axis=1, keepdims=True)
         blocks.append(sparse.csr_matrix(rng.multinomial(lengths[start : start + chunk], rows)))
     return sparse.vstack(blocks, format="csr").astype(np.float64)
@@ -66,7 +67,7 @@ def make_topics(
     if len(alpha) != k or (alpha <= 0).any():
         raise ValueError(f"alpha0 must be a positive number or {k} positive numbers")
     weights = rng.dirichlet(alpha, size=n)
-    data = _word_counts(weights @ topics, _document_lengths(length, n, rng), rng)
+    data = _word_counts(weights, topics, _document_lengths(length, n, rng), rng)
     return Bunch(data=data, topics=topics, alpha=alpha, weights=weights)
 
 
@@ -87,7 +88,7 @@ def make_single_topic(
     if len(priors) != k or (priors < 0).any() or not np.isclose(priors.sum(), 1):
         raise ValueError(f"priors must be {k} probabilities that sum to one")
     y = rng.choice(k, size=n, p=priors)
-    data = _word_counts(topics[y], _document_lengths(length, n, rng), rng)
+    data = _word_counts(y, topics, _document_lengths(length, n, rng), rng)
     return Bunch(data=data, target=y, topics=topics, priors=priors)
 
 
@@ -130,7 +131,7 @@ def make_two_topic_documents(
     topics = overlap * zipf + (1 - overlap) * np.array([rng.permutation(zipf) for _ in range(2)])
     y = rng.permutation(np.arange(n) % 2)
     laws = rng.standard_gamma(burstiness * topics[y]) + 1e-300
-    counts = _word_counts(laws, _document_lengths(length, n, rng), rng)
+    counts = _word_counts(np.arange(len(laws)), laws, _document_lengths(length, n, rng), rng)
     norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     return Bunch(data=sparse.diags(1 / norms) @ counts, counts=counts, target=y, topics=topics)
 
