@@ -374,7 +374,7 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
     return X, W, (np.array(rows), gap, done)
 
 
-def _polish(S, W, X, Lam, D, max_iter=50):
+def _polish(S, W, X, Lam, D):
     """Conjugate gradients on the face of the current signs, where coordinate descent creeps.
 
     Minimises the model over matrices with the support and the signs of X + D (the idea of Olsen et al. 2012); entries
@@ -391,7 +391,7 @@ def _polish(S, W, X, Lam, D, max_iter=50):
     z = r / scale
     step, P, rz = np.zeros_like(D), z, float(np.vdot(r, z))
     target = 1e-4 * rz
-    for _ in range(max_iter):
+    for _ in range(max(50, 20_000 // len(X))):
         if rz <= target:
             break
         HP = np.where(support, W @ P @ W, 0.0)
