@@ -49,6 +49,13 @@ class Posterior:
         ln P(Y_t = j), without the observations (computed when first asked for, and kept).
     log_alpha, log_beta : ndarray of shape (n, K)
         ln p(x^t, Y_t = j) and ln p(x_(t+1)^n | Y_t = j) (computed when first asked for, and kept).
+
+    Examples
+    --------
+    >>> turn = HMM([0.5, 0.5], [[0, 1], [1, 0]])
+    >>> post = forward_backward(turn, np.log([[0.75, 0.25], [0.5, 0.5]]))
+    >>> isinstance(post, Posterior), post.smoothed.round(2).tolist()
+    (True, [[0.75, 0.25], [0.25, 0.75]])
     """
 
     def __init__(self, hmm, x, log_f, log_likelihood, filtered, smoothed, *, log_alpha=None, log_beta=None, method):
