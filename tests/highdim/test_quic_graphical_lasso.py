@@ -492,7 +492,7 @@ def test_no_penalty_is_the_inverse():
 def test_indefinite_matrix_is_named_in_the_warning():
     S = np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1.0]])
     with pytest.warns(ConvergenceWarning, match="negative eigenvalue"):
-        QUIC(S, penalty_matrix(0.01, 3), max_iter=30)
+        QUIC(S, penalty_matrix(0.01, 3), max_iter=8)
 
 
 def test_warning_says_what_to_change():
