@@ -15,8 +15,9 @@ from learnable._simd import exp_in_place, fmax, fmin
 # of its row) above SMALL_DENSITY, every transition probability above SMALL_STEP. Their products are then normal
 # numbers, so that zero means impossible. Where that fails the caller goes over to logarithms.
 TINY, SMALL_DENSITY, SMALL_STEP = 1e-150, 1e-130, 1e-20
-# A row is normalised one step late, so that the division does not stand in the way of the next product, unless its sum
-# is below _AT_ONCE: TINY * SMALL_DENSITY * SMALL_STEP * _AT_ONCE is still a normal number.
+# What is carried from step to step is normalised only when its sum falls below _AT_ONCE, so that sum and division do not
+# stand in the way of the next product: TINY * SMALL_DENSITY * SMALL_STEP * _AT_ONCE is still a normal number. The sums
+# never grow, since densities are relative to the largest of their row.
 _AT_ONCE = 1e-5
 _LOG_SMALL = np.log(SMALL_DENSITY)
 _BLOCK, _ROWS = 4096, 256
@@ -128,8 +129,8 @@ def forward(pi, net, f, filtered):
     now, step = np.zeros(max(k, 8)), np.zeros(max(k, 8))
     step[:k] = pi
     whole = k - k % 4
-    flat, factor = filtered.ravel(), 1.0
-    log_sum, product = 0.0, 1.0
+    flat = filtered.ravel()
+    log_sum, total = 0.0, 1.0
     for t in range(n):
         if t > 0 and sparse:
             for j in range(k):
@@ -166,26 +167,23 @@ def forward(pi, net, f, filtered):
                     step[j] += a0 * matrix[i, j]
         total = 0.0
         for j in range(k):
-            value = step[j] * (f[t, j] * factor)
+            value = step[j] * f[t, j]
             now[j] = value
             total += value
         if not total > 0.0:
             return t, _smallest(flat, (t - t % _ROWS) * k, t * k) < TINY, -np.inf
-        product *= total
-        if product < TINY:
-            log_sum += np.log(product)
-            product = 1.0
         factor = 1.0 / total
+        for j in range(k):
+            filtered[t, j] = now[j] * factor
         if total < _AT_ONCE:
             for j in range(k):
                 now[j] *= factor
-            factor = 1.0
-        for j in range(k):
-            filtered[t, j] = now[j] * factor
+            log_sum += np.log(total)
+            total = 1.0
         if t % _ROWS == _ROWS - 1 or t == n - 1:
             if _smallest(flat, (t - t % _ROWS) * k, (t + 1) * k) < TINY:
                 return t, True, -np.inf
-    return -1, False, log_sum + np.log(product)
+    return -1, False, log_sum + np.log(total)
 
 
 @njit(cache=True)
@@ -200,7 +198,7 @@ def backward(net, f, filtered, smoothed, weight, keep):
     n, k = f.shape
     ahead, step = np.zeros(max(k, 8)), np.ones(max(k, 8))
     whole = k - k % 4
-    flat, factor = smoothed.ravel(), 1.0
+    flat = smoothed.ravel()
     for t in range(n - 1, -1, -1):
         if t < n - 1 and sparse:
             for j in range(k):
@@ -235,17 +233,15 @@ def backward(net, f, filtered, smoothed, weight, keep):
                 a0 = ahead[i]
                 for j in range(k):
                     step[j] += a0 * matrix[i, j]
-        before = factor
         total = 0.0
         for j in range(k):
-            beta = step[j] * before
-            beta = beta if filtered[t, j] > 0.0 else 0.0
+            beta = step[j] if filtered[t, j] > 0.0 else 0.0
             step[j] = beta
             total += beta * filtered[t, j]
         factor = 1.0 / total
         if keep and t < n - 1:
             for j in range(k):
-                weight[t + 1, j] = ahead[j] * (before * factor)
+                weight[t + 1, j] = ahead[j] * factor
         if total < _AT_ONCE:
             for j in range(k):
                 step[j] *= factor
