@@ -1,0 +1,92 @@
+"""Confidence intervals and p-values for high-dimensional regression (Javanmard and Montanari 2014).
+
+By concept:
+
+- :mod:`.programme`: the matrix M, one quadratic programme a row; coherence, infeasible rows, bounded influence;
+- :mod:`.scaled`: lasso, scaled lasso and square-root lasso;
+- :mod:`.inference`: the debiasing step, its decomposition, the estimator;
+- :mod:`.competitors`: nodewise lasso, sample splitting, ridge projection, least squares;
+- :mod:`.theory`: power, optimal lengths, bounds on the bias.
+"""
+
+from learnable.highdim.debiased_lasso.competitors import (
+    Inference,
+    aggregate_splits,
+    multi_split,
+    naive_ols,
+    nodewise_matrix,
+    ols,
+    oracle_ols,
+    ridge_projection,
+)
+from learnable.highdim.debiased_lasso.inference import (
+    ConfidenceRegion,
+    DebiasedLasso,
+    adjust_pvalues,
+    debias,
+    decompose,
+    robust_sigma,
+    two_sided_pvalues,
+)
+from learnable.highdim.debiased_lasso.programme import (
+    Decorrelation,
+    bounded_decorrelating_matrix,
+    closed_form_mu,
+    coherence,
+    decorrelate,
+    decorrelating_matrix,
+    default_mu,
+    minimum_coherence,
+)
+from learnable.highdim.debiased_lasso.scaled import ScaledLasso, lasso, scaled_lasso, sqrt_lasso, universal_lam0
+from learnable.highdim.debiased_lasso.theory import (
+    asymptotic_power,
+    bias_bound,
+    bias_bound_random_design,
+    conditional_variance,
+    effective_sigma,
+    efficiency_factor,
+    optimal_length,
+    oracle_power_bound,
+    power_G,
+)
+
+__all__ = [
+    "ConfidenceRegion",
+    "DebiasedLasso",
+    "Decorrelation",
+    "Inference",
+    "ScaledLasso",
+    "adjust_pvalues",
+    "aggregate_splits",
+    "asymptotic_power",
+    "bias_bound",
+    "bias_bound_random_design",
+    "bounded_decorrelating_matrix",
+    "closed_form_mu",
+    "coherence",
+    "conditional_variance",
+    "debias",
+    "decompose",
+    "decorrelate",
+    "decorrelating_matrix",
+    "default_mu",
+    "effective_sigma",
+    "efficiency_factor",
+    "lasso",
+    "minimum_coherence",
+    "multi_split",
+    "naive_ols",
+    "nodewise_matrix",
+    "ols",
+    "optimal_length",
+    "oracle_ols",
+    "oracle_power_bound",
+    "power_G",
+    "ridge_projection",
+    "robust_sigma",
+    "scaled_lasso",
+    "sqrt_lasso",
+    "two_sided_pvalues",
+    "universal_lam0",
+]

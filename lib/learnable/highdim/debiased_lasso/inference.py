@@ -1,0 +1,407 @@
+r"""Debiasing, and what follows from it: standard errors, intervals, p-values, regions, family-wise control."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.highdim.debiased_lasso.programme import bounded_decorrelating_matrix, decorrelate, default_mu
+from learnable.highdim.debiased_lasso.scaled import _Problem, check_design, fit_scaled, universal_lam0
+from learnable.validation import check_finite_array, check_probabilities, check_scalar
+
+__all__ = [
+    "ConfidenceRegion",
+    "DebiasedLasso",
+    "adjust_pvalues",
+    "debias",
+    "decompose",
+    "robust_sigma",
+    "two_sided_pvalues",
+]
+
+
+def debias(theta, X, y, M):
+    r"""Add back what the penalty took: :math:`\hat\theta^u=\hat\theta+\tfrac1n MX^\top(y-X\hat\theta)` (5), any M.
+
+    Parameters
+    ----------
+    theta : array-like of shape (p,)
+    X : array-like of shape (n, p)
+    y : array-like of shape (n,)
+    M : array-like of shape (p, p)
+
+    Returns
+    -------
+    ndarray of shape (p,)
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 1.0], [1.0, -1.0]])
+    >>> debias([0.0, 0.0], X, [3.0, 1.0], np.eye(2)).tolist()
+    [2.0, 1.0]
+    """
+    X, y = check_design(X, y)
+    n, p = X.shape
+    theta, M = check_finite_array(theta, "theta", ndim=1), check_finite_array(M, "M", ndim=2)
+    if theta.size != p or M.shape != (p, p):
+        raise ValueError(f"theta and M must have shapes {(p,)} and {(p, p)}, got {theta.shape} and {M.shape}")
+    return theta + M @ (X.T @ (y - X @ theta)) / n
+
+
+def decompose(theta0, W, X, M, theta):
+    r"""Split the error of a debiased estimate, :math:`\sqrt n(\hat\theta^u-\theta_0)=Z+\Delta` (Theorem 6).
+
+    :math:`Z=MX^\top W/\sqrt n` is noise, with covariance :math:`\sigma^2M\hat\Sigma M^\top`;
+    :math:`\Delta=\sqrt n(M\hat\Sigma-I)(\theta_0-\hat\theta)` is what remains of the bias. An identity, for any M and
+    any `theta`; needs the truth, so it is for simulations.
+
+    Parameters
+    ----------
+    theta0 : array-like of shape (p,)
+        True coefficients.
+    W : array-like of shape (n,)
+        True noise, y - X theta0.
+    X : array-like of shape (n, p)
+    M : array-like of shape (p, p)
+    theta : array-like of shape (p,)
+        The estimate that was debiased.
+
+    Returns
+    -------
+    Z, Delta : ndarray of shape (p,)
+
+    Examples
+    --------
+    >>> Z, Delta = decompose([1.0], [0.5, -0.5], [[1.0], [-1.0]], [[1.0]], [0.2])
+    >>> round(float(Z[0]), 4), float(Delta[0])
+    (0.7071, 0.0)
+    """
+    X, W = check_design(X, W)
+    n = len(W)
+    theta0, theta = check_finite_array(theta0, "theta0", ndim=1), check_finite_array(theta, "theta", ndim=1)
+    M = check_finite_array(M, "M", ndim=2)
+    gap = theta0 - theta
+    return M @ (X.T @ W) / np.sqrt(n), np.sqrt(n) * (M @ (X.T @ (X @ gap)) / n - gap)
+
+
+def two_sided_pvalues(coef, stderr):
+    """2 (1 - Phi(abs(coef) / stderr)), with all its digits in the far tail (35).
+
+    Examples
+    --------
+    >>> [f"{P:.3g}" for P in two_sided_pvalues([1.96, 10.0], [1.0, 1.0])]
+    ['0.05', '1.52e-23']
+    """
+    return 2 * special.ndtr(-np.abs(coef) / stderr)
+
+
+def adjust_pvalues(pvalues, correction):
+    """p-values adjusted for testing them all: reject where the adjusted one is at most the family-wise level.
+
+    "bonferroni" multiplies by the number of tests, "holm" steps down and is never less powerful; ``None`` does nothing.
+
+    Examples
+    --------
+    >>> adjust_pvalues([0.01, 0.04, 0.02], "holm").round(6).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    pvalues = check_probabilities(pvalues, "pvalues")
+    k = pvalues.size
+    if correction is None:
+        return pvalues.copy()
+    if correction == "bonferroni":
+        return np.minimum(1.0, k * pvalues)
+    if correction == "holm":
+        order = np.argsort(pvalues, kind="stable")
+        adjusted = np.empty(k)
+        adjusted[order] = np.minimum(1.0, np.maximum.accumulate((k - np.arange(k)) * pvalues[order]))
+        return adjusted
+    raise ValueError(f"correction must be None, 'bonferroni' or 'holm', got {correction!r}")
+
+
+def robust_sigma(coef, variance, n):
+    r"""Noise level from the debiased coefficients themselves, most of which are noise around zero.
+
+    The scale of :math:`\sqrt n\hat\theta^u_i/\sqrt{[M\hat\Sigma M^\top]_{ii}}` by the median absolute value (times
+    1.4826), then the root mean square of those below three times that.
+
+    Examples
+    --------
+    >>> z = np.random.default_rng(0).normal(scale=2.0, size=2000)
+    >>> round(robust_sigma(z / 10, np.ones(2000), 100), 1)
+    2.0
+    """
+    scaled = np.sqrt(n) * check_finite_array(coef, "coef", ndim=1) / np.sqrt(check_finite_array(variance, "variance"))
+    spread = 1.4826022 * np.median(np.abs(scaled))
+    inner = scaled[np.abs(scaled) <= 3 * spread]
+    # A normal law cut at three standard deviations has variance 0.9733.
+    return float(np.sqrt(np.mean(inner**2) / 0.97334))
+
+
+@dataclass(frozen=True)
+class ConfidenceRegion:
+    """The ellipsoid of all t with (t - center)' covariance^-1 (t - center) <= radius2 (48).
+
+    Attributes
+    ----------
+    center : ndarray of shape (k,)
+    covariance : ndarray of shape (k, k)
+    radius2 : float
+        Quantile of the chi-squared law with k degrees of freedom.
+
+    Examples
+    --------
+    >>> region = ConfidenceRegion(np.zeros(2), np.eye(2), 5.99)
+    >>> region.contains([1.0, 2.0]), region.contains([2.0, 2.0])
+    (True, False)
+    """
+
+    center: np.ndarray
+    covariance: np.ndarray
+    radius2: float
+
+    def distance2(self, theta):
+        """Squared Mahalanobis distance of `theta` from the centre."""
+        gap = check_finite_array(theta, "theta", ndim=1) - self.center
+        return float(gap @ np.linalg.solve(self.covariance, gap))
+
+    def contains(self, theta):
+        """Whether `theta` lies in the region."""
+        return self.distance2(theta) <= self.radius2
+
+    def outline(self, n_points=100):
+        """Points (n_points, 2) on the boundary of a two-dimensional region."""
+        if self.center.size != 2:
+            raise ValueError(f"only a region of two coefficients has an outline, this one has {self.center.size}")
+        angle = np.linspace(0, 2 * np.pi, n_points)
+        circle = np.column_stack([np.cos(angle), np.sin(angle)])
+        return self.center + np.sqrt(self.radius2) * circle @ np.linalg.cholesky(self.covariance).T
+
+
+class DebiasedLasso(RegressorMixin, BaseEstimator):
+    r"""Confidence intervals and p-values for single coefficients, also for more coefficients than observations.
+
+    Javanmard and Montanari 2014, Algorithm 1 and (32)-(36): scaled lasso for the noise, lasso, decorrelating matrix,
+    one-step correction. Valid for large n when the number of nonzero coefficients is far below
+    :math:`\sqrt n/\log p`, with no assumption on the inverse covariance.
+
+    Parameters
+    ----------
+    mu : float or {"adaptive", "paper"}, default="adaptive"
+        Bound on the coherence of each row, in the units of standardised columns. "paper" is 2 sqrt(log p / n), which
+        often leaves M diagonal and too much bias; "adaptive" searches downwards from there, row by row.
+    lam : float or {"universal", "paper"}, default="universal"
+        Lasso penalty: sigma sqrt(2 log p / n), or four times that.
+    lam0 : float or {"universal", "paper"}, default="universal"
+        Penalty of the scaled lasso: sqrt(2 log p / n), or ten times that, which overestimates sigma badly where
+        there is signal.
+    sigma : float or {"scaled", "robust"}, default="scaled"
+        Noise level: known, by the scaled lasso, or by :func:`robust_sigma`.
+    rows : sequence of int, optional
+        Coefficients to make inference on; all by default.
+    influence : float, optional
+        Exponent beta of the bound abs(Xm) <= n^beta for noise that is not Gaussian, such as 0.4.
+    standardize : bool, default=True
+        Solve with columns of unit mean square; results are in the original units.
+    fit_intercept : bool, default=True
+        Centre X and y.
+    n_jobs : int, default=1
+        Threads for the rows of M.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (k,)
+        Debiased coefficients of ``rows_``.
+    stderr_, pvalues_ : ndarray of shape (k,)
+    coef_lasso_ : ndarray of shape (p,)
+    M_ : ndarray of shape (k, p)
+    mu_ : ndarray of shape (k,)
+    variance_ : ndarray of shape (k,)
+        Diagonal of M Sigma M'.
+    sigma_, lam_, intercept_ : float
+    rows_ : ndarray of shape (k,)
+
+    Notes
+    -----
+    M depends on X alone; :meth:`refit` reuses it for another response.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((80, 120))
+    >>> y = 2 * X[:, 3] + rng.standard_normal(80)
+    >>> model = DebiasedLasso().fit(X, y)
+    >>> np.flatnonzero(model.test(0.05, "holm")).tolist()
+    [3]
+    >>> bool(model.conf_int()[3, 0] < 2 < model.conf_int()[3, 1])
+    True
+    """
+
+    def __init__(
+        self,
+        mu="adaptive",
+        lam="universal",
+        lam0="universal",
+        sigma="scaled",
+        *,
+        rows=None,
+        influence=None,
+        standardize=True,
+        fit_intercept=True,
+        n_jobs=1,
+    ):
+        self.mu = mu
+        self.lam = lam
+        self.lam0 = lam0
+        self.sigma = sigma
+        self.rows = rows
+        self.influence = influence
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Fit the lasso, solve for M, debias. The rows of M cost far more than the rest."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=3)
+        y = np.asarray(y, dtype=np.float64)
+        n, p = X.shape
+        self._check_settings()
+        self.x_mean_ = X.mean(axis=0) if self.fit_intercept else np.zeros(p)
+        Z = X - self.x_mean_
+        scale = np.sqrt(np.einsum("ij,ij->j", Z, Z) / n)
+        flat = np.flatnonzero(scale <= 1e-12 * np.sqrt(np.einsum("ij,ij->j", X, X) / n))
+        if flat.size:
+            raise ValueError(
+                f"X must not have constant columns, but column {flat[0]} is one: its coefficient cannot be told from "
+                "the intercept; leave it out"
+            )
+        self.scale_ = scale if self.standardize else np.ones(p)
+        Z /= self.scale_
+        self._Z, self._gram = Z, Z.T @ Z / n
+        self._solve_for_M()
+        return self._infer(y)
+
+    def refit(self, y):
+        """Repeat everything but M for another response `y` on the same X; for simulations and many responses."""
+        check_is_fitted(self, "M_")
+        y = check_finite_array(y, "y", ndim=1)
+        if y.size != len(self._Z):
+            raise ValueError(f"y must have {len(self._Z)} entries, got {y.size}")
+        return self._infer(y)
+
+    def conf_int(self, alpha=0.05):
+        """Intervals (k, 2) that cover each coefficient with probability 1 - alpha, one at a time (32)."""
+        check_is_fitted(self, "coef_")
+        alpha = check_scalar(alpha, "alpha", low=0, high=1, closed="neither")
+        half = -special.ndtri(alpha / 2) * self.stderr_
+        return np.column_stack([self.coef_ - half, self.coef_ + half])
+
+    def test(self, alpha=0.05, correction=None):
+        """Which hypotheses theta_i = 0 to reject; with "bonferroni" or "holm" at family-wise level alpha (51)."""
+        check_is_fitted(self, "coef_")
+        alpha = check_scalar(alpha, "alpha", low=0, high=1, closed="neither")
+        return adjust_pvalues(self.pvalues_, correction) <= alpha
+
+    def confidence_region(self, R, alpha=0.05):
+        """Ellipsoid for several coefficients at once; `R` holds positions among ``rows_`` (Lemma 19)."""
+        check_is_fitted(self, "coef_")
+        alpha = check_scalar(alpha, "alpha", low=0, high=1, closed="neither")
+        R = np.atleast_1d(np.asarray(R))
+        if (
+            R.size == 0
+            or R.dtype.kind not in "iu"
+            or R.min() < 0
+            or R.max() >= self.coef_.size
+            or np.unique(R).size < R.size
+        ):
+            raise ValueError(f"R must hold different positions between 0 and {self.coef_.size - 1}, got {R!r}")
+        A = self._scaled_M[R]
+        D = self.scale_[self.rows_[R]]
+        Q = self.sigma_**2 * (A @ self._gram @ A.T) / np.multiply.outer(D, D) / len(self._Z)
+        return ConfidenceRegion(self.coef_[R], 0.5 * (Q + Q.T), float(special.chdtri(R.size, alpha)))
+
+    def decompose(self, theta0, W):
+        """:func:`decompose` for this fit; the identity holds for ``coef_ - theta0[rows_]``."""
+        check_is_fitted(self, "coef_")
+        theta0 = check_finite_array(theta0, "theta0", ndim=1)
+        X = self._Z * self.scale_
+        return decompose_rows(theta0, check_finite_array(W, "W", ndim=1), X, self.M_, self.coef_lasso_, self.rows_)
+
+    def predict(self, X):
+        """Predictions of the lasso, which predicts better than the debiased coefficients do."""
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return X @ self.coef_lasso_ + self.intercept_
+
+    def _check_settings(self):
+        for name, words in (("mu", ("adaptive", "paper")), ("lam", ("universal", "paper"))):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                if value not in words:
+                    raise ValueError(f"{name} must be a number or one of {words}, got {value!r}")
+            elif name == "mu":
+                check_scalar(value, "mu", low=0, high=1, closed="left")
+            else:
+                check_scalar(value, "lam", low=0)
+        if isinstance(self.lam0, str):
+            universal_lam0(2, 1, self.lam0)
+        else:
+            check_scalar(self.lam0, "lam0", low=0, closed="neither")
+        if isinstance(self.sigma, str):
+            if self.sigma not in ("scaled", "robust"):
+                raise ValueError(f"sigma must be a number, 'scaled' or 'robust', got {self.sigma!r}")
+        else:
+            check_scalar(self.sigma, "sigma", low=0, closed="neither")
+
+    def _solve_for_M(self):
+        n, p = self._Z.shape
+        start = default_mu(p, n) if self.mu == "adaptive" else default_mu(max(p, 2), n, a=2)
+        mu = start if isinstance(self.mu, str) else self.mu
+        found = decorrelate(self._gram, mu, self.rows, adaptive_mu=self.mu == "adaptive", tol=1e-6, n_jobs=self.n_jobs)
+        self._scaled_M, self.mu_ = found.M, found.mu
+        self.rows_ = np.arange(p) if self.rows is None else np.atleast_1d(np.asarray(self.rows, dtype=np.int64))
+        if self.influence is not None:
+            self._scaled_M, _ = bounded_decorrelating_matrix(self._Z, found.mu, self.rows_, beta=self.influence)
+        A = self._scaled_M
+        D = self.scale_[self.rows_]
+        self.M_ = A / np.multiply.outer(D, self.scale_)
+        self._scaled_variance = np.einsum("ij,ij->i", A @ self._gram, A)
+        self.variance_ = self._scaled_variance / D**2
+
+    def _infer(self, y):
+        n, p = self._Z.shape
+        y_mean = y.mean() if self.fit_intercept else 0.0
+        centred = y - y_mean
+        problem = _Problem(self._Z, centred, self._gram)
+        theta, sigma = None, self.sigma
+        if isinstance(self.sigma, str) or self.lam == "universal" or self.lam == "paper":
+            lam0 = universal_lam0(p, n, self.lam0) if isinstance(self.lam0, str) else float(self.lam0)
+            if isinstance(self.sigma, str):
+                first = fit_scaled(problem, lam0)
+                theta, sigma = first.coef, first.sigma
+        if isinstance(self.lam, str):
+            lam = (4 if self.lam == "paper" else 1) * sigma * universal_lam0(p, n)
+        else:
+            lam = float(self.lam)
+        theta = problem.solve(lam, np.zeros(p) if theta is None else theta)
+        residual = centred - self._Z @ theta
+        debiased = theta[self.rows_] + self._scaled_M @ (self._Z.T @ residual) / n
+        if self.sigma == "robust":
+            sigma = robust_sigma(debiased, self._scaled_variance, n)
+        D = self.scale_[self.rows_]
+        self.sigma_, self.lam_ = float(sigma), float(lam)
+        self.coef_lasso_ = theta / self.scale_
+        self.coef_ = debiased / D
+        self.stderr_ = self.sigma_ * np.sqrt(self.variance_ / n)
+        self.pvalues_ = two_sided_pvalues(self.coef_, self.stderr_)
+        self.intercept_ = float(y_mean - self.x_mean_ @ self.coef_lasso_)
+        return self
+
+
+def decompose_rows(theta0, W, X, M, theta, rows):
+    """:func:`decompose` for some rows of M."""
+    n = len(W)
+    gap = theta0 - theta
+    return M @ (X.T @ W) / np.sqrt(n), np.sqrt(n) * (M @ (X.T @ (X @ gap)) / n - gap[rows])

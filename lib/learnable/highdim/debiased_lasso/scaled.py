@@ -1,0 +1,184 @@
+r"""The lasso in the units of this chapter, and with it the level of the noise (the scaled lasso).
+
+The lasso minimises :math:`\tfrac1{2n}\|y-X\theta\|^2+\lambda\|\theta\|_1`: `lam` is scikit-learn's ``alpha``. There
+is no intercept; centre X and y first.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from learnable.optim.coordinate_descent import solve_gram, solve_lasso
+from learnable.validation import check_finite_array, check_scalar
+
+__all__ = ["ScaledLasso", "check_design", "lasso", "scaled_lasso", "sqrt_lasso", "universal_lam0"]
+
+# Up to this many columns X'X is worth forming once and keeping for the fits that follow.
+SMALL = 2000
+
+
+class ScaledLasso(NamedTuple):
+    """Coefficients, noise level and the penalty ``lam = sigma * lam0`` that belongs to them."""
+
+    coef: np.ndarray
+    sigma: float
+    lam: float
+    n_iter: int
+
+
+def lasso(X, y, lam, *, start=None, tol=1e-12):
+    r"""Minimise :math:`\tfrac1{2n}\|y-X\theta\|^2+\lambda\|\theta\|_1` to a relative duality gap of `tol`.
+
+    Examples
+    --------
+    >>> lasso([[2.0, 0.0], [0.0, 2.0]], [4.0, 1.0], 0.5).round(6).tolist()
+    [1.75, 0.25]
+    """
+    X, y = check_design(X, y)
+    lam = check_scalar(lam, "lam", low=0)
+    if start is None and X.shape[1] <= min(SMALL, len(X)):
+        return _Problem(X, y).solve(lam, np.zeros(X.shape[1]), tol)
+    found = solve_lasso(X, y, len(y) * lam, start=start, tol=tol, max_passes=100_000)
+    _warn(found, lam)
+    return found.coef
+
+
+def universal_lam0(p, n, kind="universal"):
+    r"""Penalty levels per unit of noise: "universal" is :math:`\sqrt{2\log p/n}`, "paper" ten times that.
+
+    Examples
+    --------
+    >>> round(universal_lam0(600, 1000), 4), round(universal_lam0(600, 1000, "paper"), 3)
+    (0.1131, 1.131)
+    """
+    if kind not in ("universal", "paper"):
+        raise ValueError(f"kind must be 'universal' or 'paper', got {kind!r}")
+    p, n = check_scalar(p, "p", low=1, integer=True), check_scalar(n, "n", low=1, integer=True)
+    return float((10 if kind == "paper" else 1) * np.sqrt(2 * np.log(max(p, 2)) / n))
+
+
+def scaled_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200, start=None):
+    r"""Coefficients and noise level at once (Sun and Zhang 2012; Javanmard and Montanari 2014, (31)).
+
+    .. math:: \min_{\theta,\sigma>0}\; \frac{\|y-X\theta\|^2}{2\sigma n} + \frac\sigma2 + \tilde\lambda\|\theta\|_1
+
+    by turns: a lasso with :math:`\lambda=\sigma\tilde\lambda`, then :math:`\sigma=\|y-X\theta\|/\sqrt n`. The problem
+    is convex in both, and equivariant: y to cy takes both to c times themselves.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+    y : array-like of shape (n,)
+    lam0 : float or {"universal", "paper"}, default="universal"
+        See :func:`universal_lam0`.
+    tol : float, default=1e-8
+        Relative change of sigma at which to stop.
+    max_iter : int, default=200
+
+    Returns
+    -------
+    ScaledLasso
+
+    Examples
+    --------
+    >>> found = scaled_lasso([[1.0], [1.0], [-1.0], [-1.0]], [3.0, 1.0, -3.0, -1.0], 0.5)
+    >>> round(found.sigma, 4), found.coef.round(4).tolist()
+    (1.1547, [1.4226])
+    """
+    X, y = check_design(X, y)
+    n, p = X.shape
+    lam0 = universal_lam0(p, n, lam0) if isinstance(lam0, str) else check_scalar(lam0, "lam0", low=0, closed="neither")
+    tol = check_scalar(tol, "tol", low=0, closed="neither")
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
+    return fit_scaled(_Problem(X, y), lam0, tol, max_iter)
+
+
+def sqrt_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200):
+    r"""Square-root lasso, :math:`\min_\theta \|y-X\theta\|/\sqrt n+\tilde\lambda\|\theta\|_1` (Belloni et al. 2011).
+
+    Minimising the scaled lasso's objective over sigma leaves exactly this, so that its coefficients are the answer.
+
+    Examples
+    --------
+    >>> sqrt_lasso([[1.0], [1.0], [-1.0], [-1.0]], [3.0, 1.0, -3.0, -1.0], 0.5).round(4).tolist()
+    [1.4226]
+    """
+    return scaled_lasso(X, y, lam0, tol=tol, max_iter=max_iter).coef
+
+
+def check_design(X, y):
+    """Return X (n, p) and y (n,) as finite float64 arrays with n >= 2 and p >= 1.
+
+    Examples
+    --------
+    >>> check_design([[1], [2]], [1, 2])[0].shape
+    (2, 1)
+    """
+    X, y = check_finite_array(X, "X", ndim=2), check_finite_array(y, "y", ndim=1)
+    if X.shape[0] != y.size or X.shape[1] == 0:
+        raise ValueError(f"X must have one row for each of the {y.size} entries of y, got shape {X.shape}")
+    if y.size < 2:
+        raise ValueError(f"at least two observations are needed, got {y.size}")
+    return X, y
+
+
+class _Problem:
+    """One design and one response, with X'X / n where it is small enough to keep."""
+
+    def __init__(self, X, y, gram=None):
+        self.X, self.y = X, y
+        self.n, self.p = X.shape
+        small = self.p <= SMALL
+        self.gram = (X.T @ X / self.n if gram is None else gram) if small else None
+        self.corr = X.T @ y / self.n
+        self.power = float(y @ y) / self.n
+
+    def solve(self, lam, start, tol=1e-12):
+        if self.gram is not None:
+            found = solve_gram(self.gram, self.corr, lam, start=start, y_norm2=self.power, tol=tol, max_passes=50_000)
+        else:
+            found = solve_lasso(self.X, self.y, self.n * lam, start=start, tol=tol, max_passes=100_000)
+        _warn(found, lam)
+        return found.coef
+
+    def rms(self, coef):
+        residual = self.y - self.X @ coef
+        return float(np.sqrt(residual @ residual / self.n))
+
+
+def fit_scaled(problem, lam0, tol=1e-8, max_iter=200):
+    """The iteration of :func:`scaled_lasso` on a prepared problem."""
+    coef, sigma = np.zeros(problem.p), problem.rms(np.zeros(problem.p))
+    floor = 1e-7 * sigma
+    if sigma == 0:
+        raise ValueError("y is constant zero (after centring): there is no noise level to estimate")
+    for n_iter in range(1, max_iter + 1):  # noqa: B007  (returned)
+        coef = problem.solve(sigma * lam0, coef)
+        new = problem.rms(coef)
+        if new <= floor:
+            raise ValueError(
+                f"the scaled lasso with lam0={lam0:.3g} fits y exactly, so that no noise level can be estimated; "
+                "raise lam0, collect more observations, or pass sigma"
+            )
+        done = abs(new - sigma) <= tol * sigma
+        sigma = new
+        if done:
+            break
+    else:
+        warnings.warn(
+            f"the scaled lasso did not settle in {max_iter} iterations; raise max_iter or lam0",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return ScaledLasso(coef, sigma, sigma * lam0, n_iter)
+
+
+def _warn(found, lam):
+    if not found.converged:
+        warnings.warn(
+            f"the lasso with lam={lam:.3g} stopped at a duality gap of {found.gap:.2g}; raise lam",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
