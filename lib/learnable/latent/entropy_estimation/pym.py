@@ -9,7 +9,6 @@ import warnings
 
 import numpy as np
 from scipy import special
-from scipy.optimize import minimize
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,6 +37,8 @@ __all__ = [
 
 V_MAX = 30.0  # 1 - d >= exp(-30)
 S_MIN = -60.0
+MODE_STEPS = 30
+TINY = 1e-9  # a mode below this is on the boundary
 
 
 class PYMEntropy(BaseEstimator):
@@ -311,30 +312,22 @@ class PYMEntropy(BaseEstimator):
         self.entropy_, self.std_ = in_base(centre, self.base), in_base(sd, self.base)
 
     def _mode(self):
-        """Polish the best node; a coordinate that the prior holds at zero stays there."""
-        log_density = self.log_posterior(self.d_, self.alpha_)
-        best = int(np.argmax(log_density))
-        free = {"dpm": [1], "py": [0]}.get(self._kind(), [0, 1])
-        floor = 1e-9
-
-        def unpack(z):
-            d, alpha = self.d_[best], self.alpha_[best]
-            z = dict(zip(free, z, strict=True))
-            d = -np.expm1(-abs(z[0])) if 0 in z else d
-            return min(d, 1 - 1e-13), np.exp(min(z[1], 700.0)) if 1 in z else alpha
-
-        start = np.array([-np.log1p(-self.d_[best]), np.log(max(self.alpha_[best], 1e-300))])[free]
-        step = np.array([max(0.05 * start[free.index(0)], 1e-3) if 0 in free else 0.1, 0.1])[free]
-        simplex = np.vstack([start, start + np.diag(step)])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = minimize(
-                lambda z: -np.nan_to_num(self.log_posterior(*unpack(z)), nan=-np.inf),
-                start,
-                method="Nelder-Mead",
-                options={"initial_simplex": simplex, "xatol": 1e-7, "fatol": 1e-10, "maxiter": 500},
-            )
-        d, alpha = unpack(found.x)
-        return float(0.0 if d < floor else d), float(0.0 if alpha < floor else min(alpha, self.alpha_max))
+        """Zoom in on the best node, in v and s; a coordinate that the prior holds at zero stays there."""
+        best = int(np.argmax(self.log_posterior(self.d_, self.alpha_)))
+        v, s = -np.log1p(-self.d_[best]), np.log(max(self.alpha_[best], 1e-300))
+        moves = np.linspace(-1.0, 1.0, 9)
+        fixed_d, fixed_alpha = self._kind() == "dpm", self._kind() == "py"
+        reach = np.array([max(0.2 * v, 1e-3), 0.5])
+        for _ in range(MODE_STEPS):
+            d = -np.expm1(-np.clip(v + reach[0] * (np.zeros(1) if fixed_d else moves), 0.0, V_MAX))
+            alpha = np.zeros(1) if fixed_alpha else np.clip(np.exp(s + reach[1] * moves), 1e-30, self.alpha_max)
+            value = self.log_posterior(d[:, None], alpha)
+            i, j = np.unravel_index(np.argmax(value), value.shape)
+            v, s = -np.log1p(-d[i]), s if fixed_alpha else np.log(alpha[j])
+            inside = np.array([fixed_d or 0 < i < 8 or d[i] == 0.0, fixed_alpha or 0 < j < 8 or alpha[j] < TINY])
+            reach *= np.where(inside.all(), 0.5, np.where(inside, 1.0, 1.5))
+        d, alpha = -np.expm1(-v), 0.0 if fixed_alpha else np.exp(s)
+        return float(0.0 if d < TINY else d), float(0.0 if alpha < TINY else alpha)
 
 
 def entropy_pym(data, *, kind="counts", base=None, **settings):
