@@ -221,7 +221,7 @@ def ridge_projection(X, y, *, lam=None, xi=0.05):
     U, d, Vt = np.linalg.svd(X / np.sqrt(n), full_matrices=False)
     shrink = d / (d**2 + lam)
     ridge = Vt.T @ (shrink * (U.T @ y)) / np.sqrt(n)
-    omega = ((Vt.T * (shrink * d / (d**2 + lam) * d)) * Vt.T).sum(axis=1)
+    omega = ((Vt * shrink[:, None]) ** 2).sum(axis=0)
     V = Vt[d > 1e-10 * d[0]]
     P = V.T @ V
     own = np.diagonal(P).copy()

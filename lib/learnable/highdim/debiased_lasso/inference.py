@@ -201,6 +201,9 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         Noise level: known, by the scaled lasso, or by :func:`robust_sigma`.
     rows : sequence of int, optional
         Coefficients to make inference on; all by default.
+    n_tries : int, default=6
+        How often "adaptive" may divide mu by 1.3. The authors' programme goes on to 10: less bias, but intervals that
+        are easily a quarter longer.
     influence : float, optional
         Exponent beta of the bound abs(Xm) <= n^beta for noise that is not Gaussian, such as 0.4.
     standardize : bool, default=True
@@ -247,6 +250,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         sigma="scaled",
         *,
         rows=None,
+        n_tries=6,
         influence=None,
         standardize=True,
         fit_intercept=True,
@@ -257,6 +261,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         self.lam0 = lam0
         self.sigma = sigma
         self.rows = rows
+        self.n_tries = n_tries
         self.influence = influence
         self.standardize = standardize
         self.fit_intercept = fit_intercept
@@ -359,7 +364,8 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         n, p = self._Z.shape
         start = default_mu(p, n) if self.mu == "adaptive" else default_mu(max(p, 2), n, a=2)
         mu = start if isinstance(self.mu, str) else self.mu
-        found = decorrelate(self._gram, mu, self.rows, adaptive_mu=self.mu == "adaptive", tol=1e-6, n_jobs=self.n_jobs)
+        search = {"adaptive_mu": self.mu == "adaptive", "n_tries": self.n_tries}
+        found = decorrelate(self._gram, mu, self.rows, tol=1e-6, n_jobs=self.n_jobs, **search)
         self._scaled_M, self.mu_ = found.M, found.mu
         self.rows_ = np.arange(p) if self.rows is None else np.atleast_1d(np.asarray(self.rows, dtype=np.int64))
         if self.influence is not None:

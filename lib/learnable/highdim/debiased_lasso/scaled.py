@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from learnable.optim.coordinate_descent import solve_gram, solve_lasso
+from learnable.optim.coordinate_descent import LassoSolution, gram_descent, solve_gram, solve_lasso
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["ScaledLasso", "check_design", "lasso", "scaled_lasso", "sqrt_lasso", "universal_lam0"]
@@ -136,7 +136,12 @@ class _Problem:
         self.power = float(y @ y) / self.n
 
     def solve(self, lam, start, tol=1e-12):
-        if self.gram is not None:
+        if self.gram is not None and lam > 0:
+            # Checked data, many calls: straight to the compiled loop.
+            coef, w = np.array(start), np.full(self.p, float(lam))
+            gap, passes = gram_descent(self.gram, self.corr, w, 0.0, coef, self.power, tol * self.power, 50_000)
+            found = LassoSolution(coef, gap, passes, gap <= tol * self.power)
+        elif self.gram is not None:
             found = solve_gram(self.gram, self.corr, lam, start=start, y_norm2=self.power, tol=tol, max_passes=50_000)
         else:
             found = solve_lasso(self.X, self.y, self.n * lam, start=start, tol=tol, max_passes=100_000)
