@@ -37,7 +37,7 @@ __all__ = [
 
 V_MAX = 30.0  # 1 - d >= exp(-30)
 S_MIN = -60.0
-MODE_STEPS = 30
+MODE_STEPS = 24
 TINY = 1e-9  # a mode below this is on the boundary
 
 

@@ -5,6 +5,8 @@ counts. Each row of integrands gets its own window, found by zooming: a coarse g
 log-density is within `DROP` of the row's maximum, and again.
 """
 
+from functools import cache
+
 import numpy as np
 
 __all__ = ["integrate_rows", "legendre", "window"]
@@ -12,10 +14,13 @@ __all__ = ["integrate_rows", "legendre", "window"]
 DROP = 42.0  # exp(-42) is below what a double adds
 
 
+@cache
 def legendre(n):
-    """Nodes and weights on [0, 1]."""
+    """Nodes and weights on [0, 1]; read-only, since they are kept."""
     x, w = np.polynomial.legendre.leggauss(n)
-    return (x + 1) / 2, w / 2
+    x, w = (x + 1) / 2, w / 2
+    x.flags.writeable = w.flags.writeable = False
+    return x, w
 
 
 def window(log_density, low, high, *, n_points=40, n_zooms=8):
