@@ -67,8 +67,13 @@ def multiplicities(data, kind="counts"):
     else:
         counts = _whole(data, "counts")
         counts = counts[counts > 0]
-        k, m = np.unique(counts, return_counts=True)
-        m = m.astype(np.int64)
+        if counts.size and counts.max() < 16 * counts.size + 1000:
+            m = np.bincount(counts)
+            k = np.flatnonzero(m)
+            m = m[k]
+        else:
+            k, m = np.unique(counts, return_counts=True)
+        m = m.astype(np.int64, copy=False)
     if k.size == 0:
         raise ValueError("no symbol was seen: entropy needs at least one sample")
     if float(k.astype(float) @ m) > 2**53:
