@@ -282,12 +282,25 @@ def factor(A):
 
 
 def factor_logdet(L):
-    """Log-determinant from :func:`factor`."""
+    """Log-determinant from :func:`factor`.
+
+    Examples
+    --------
+    >>> round(factor_logdet(factor(np.array([[4.0, 2.0], [2.0, 5.0]]))), 6) == round(float(np.log(16)), 6)
+    True
+    """
     return 2.0 * float(np.log(np.diagonal(L)).sum())
 
 
 def factor_inverse(L):
-    """Inverse, exactly symmetric and C-contiguous, from :func:`factor`, which it overwrites. O(2 p^3 / 3)."""
+    """Inverse, exactly symmetric and C-contiguous, from :func:`factor`, which it overwrites. O(2 p^3 / 3).
+
+    Examples
+    --------
+    >>> factor_inverse(factor(np.array([[2.0, 1.0], [1.0, 1.0]]))).round(12)
+    array([[ 1., -1.],
+           [-1.,  2.]])
+    """
     inverse, info = lapack.dpotri(L, lower=0, overwrite_c=1)
     if info != 0:  # a zero on the diagonal, which dpotrf does not let through
         raise np.linalg.LinAlgError("the Cholesky factor is singular")
