@@ -413,7 +413,7 @@ def _solve_rows(S, rows, starts, factor, n_tries, sweeps_a_try, tol, max_sweeps,
         i = rows[t]
         c[i] = 1.0
         if sweeps_a_try > 0:
-            mus[t], sweeps[t] = _search_mu(S, i, starts[t], factor, n_tries, sweeps_a_try, M[t], q, last, active)
+            mus[t], sweeps[t] = _search_mu(S, i, starts[t], factor, n_tries, sweeps_a_try, M[t], q, last)
         rho = 0.0
         for j in range(p):
             if j != i:
@@ -423,7 +423,7 @@ def _solve_rows(S, rows, starts, factor, n_tries, sweeps_a_try, tol, max_sweeps,
             M[t] = 0.0
             M[t, i] = (1.0 - mus[t]) / S[i, i]
         else:
-            # A weight of zero would be skipped by nothing below; the smallest number is as good and keeps signs.
+            # The descent wants positive weights; the smallest number stands for zero.
             w[:] = max(mus[t], 1e-300)
             status[t], used = _solve_row(S, i, mus[t], c, w, M[t], tol, max_sweeps, active, regular)
             sweeps[t] += used
@@ -531,14 +531,14 @@ def _recede(S, i, mu, b, active):
 
 
 @njit(cache=True, nogil=True)
-def _search_mu(S, i, start, factor, n_tries, sweeps_a_try, b, q, last, active):
+def _search_mu(S, i, start, factor, n_tries, sweeps_a_try, b, q, last):
     """The smallest mu on the grid at which plain sweeps settle; leaves its solution in `b`."""
     mu, total = start, 0
     while True:
         b[:] = 0.0
         q[:] = 0.0
         q[i] = 1.0
-        used = _sweep(S, mu, b, q, sweeps_a_try, active)
+        used = _sweep(S, mu, b, q, sweeps_a_try)
         total += abs(used)
         if used >= 0 or mu * factor >= 1.0:
             break
@@ -547,7 +547,7 @@ def _search_mu(S, i, start, factor, n_tries, sweeps_a_try, b, q, last, active):
         return mu, total
     for _ in range(n_tries):
         last[:] = b
-        used = _sweep(S, mu / factor, b, q, sweeps_a_try, active)
+        used = _sweep(S, mu / factor, b, q, sweeps_a_try)
         total += abs(used)
         if used < 0:
             b[:] = last
@@ -557,7 +557,7 @@ def _search_mu(S, i, start, factor, n_tries, sweeps_a_try, b, q, last, active):
 
 
 @njit(cache=True, nogil=True)
-def _sweep(S, mu, b, q, limit, active):
+def _sweep(S, mu, b, q, limit):
     """Plain coordinate descent with q = e_i - Sb kept; the number of sweeps, negative when they did not suffice."""
     p = b.size
     for sweep in range(limit):
