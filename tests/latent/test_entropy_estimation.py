@@ -661,6 +661,17 @@ def test_headline_pym_is_nearly_unbiased_on_its_own_laws_and_high_on_uniform():
     )
 
 
+@pytest.mark.parametrize("exponent, holds", [(2.0, True), (1.5, False)])
+@pytest.mark.parametrize("measure", ["h_gamma", "d_alpha"])
+def test_averaged_interval_of_dpm_on_power_laws(exponent, holds, measure):
+    # The paper finds the truth covered on both; with exponent 1.5 ours ends below it, under either measure.
+    rng, p = np.random.default_rng(10), discrete_law("zipf", 200_000, exponent=exponent)
+    sets = [make_symbols(1000, p, random_state=rng).counts for _ in range(20)]
+    ends = [ee.PYMEntropy("dpm", prior_measure=measure).fit(c).credible_interval() for c in sets]
+    low, high = np.mean(ends, axis=0)
+    assert (low <= special.entr(p).sum() <= high) == holds
+
+
 def test_miller_madow_and_zhang_are_close():
     counts = make_symbols(500, kind="zipf", k=1000, exponent=1.0, random_state=0).counts
     gap = abs(ee.entropy_miller_madow(counts) - ee.entropy_zhang(counts))
