@@ -112,7 +112,7 @@ class PYMEntropy(BaseEstimator):
         """Compute the posterior; `counts` and `kind` as in :func:`multiplicities`. `y` is ignored."""
         self._check()
         k, m = multiplicities(counts, kind)
-        self._k, self._m = k, m
+        self._k, self._m, self._map = k, m, None
         self.n_samples_, self.n_symbols_ = int(k @ m), int(m.sum())
         if self.n_symbols_ == 1 and self.n_samples_ > 1:
             warnings.warn("only one symbol was seen: the estimate rests on the prior", UserWarning, stacklevel=2)
@@ -120,11 +120,10 @@ class PYMEntropy(BaseEstimator):
         if reason:
             warnings.warn(f"{reason}: the estimate is infinite", UserWarning, stacklevel=2)
             self.entropy_ = self.std_ = np.inf
-            self.map_ = (np.nan, np.nan)
+            self._map = (np.nan, np.nan)
             self.d_ = self.alpha_ = self.weights_ = np.empty(0)
             return self
         self._integrate(*{"dpm": self._nodes_dpm, "py": self._nodes_py}.get(self._kind(), self._nodes)())
-        self.map_ = self._mode()
         if self.method == "laplace":
             nodes = self._rectangle()
             if nodes is None:
@@ -134,6 +133,14 @@ class PYMEntropy(BaseEstimator):
         if self._heavy() and int(m[k > 1].sum()) < (2 if self.prior_measure == "d_alpha" else 3):
             self.std_ = np.inf
         return self
+
+    @property
+    def map_(self):
+        """Mode (d, alpha) of the posterior density in those coordinates, found when it is first asked for."""
+        check_is_fitted(self, "entropy_")
+        if self._map is None:
+            self._map = self._mode()
+        return self._map
 
     def credible_interval(self, level=0.95, *, method="gaussian", n_draws=2000, random_state=None):
         """Interval that holds H with posterior probability `level`.
