@@ -15,9 +15,9 @@ from learnable._simd import exp_in_place, fmax, fmin
 # of its row) above SMALL_DENSITY, every transition probability above SMALL_STEP. Their products are then normal
 # numbers, so that zero means impossible. Where that fails the caller goes over to logarithms.
 TINY, SMALL_DENSITY, SMALL_STEP = 1e-150, 1e-130, 1e-20
-# What is carried from step to step is normalised only when its sum falls below _AT_ONCE, so that sum and division do not
-# stand in the way of the next product: TINY * SMALL_DENSITY * SMALL_STEP * _AT_ONCE is still a normal number. The sums
-# never grow, since densities are relative to the largest of their row.
+# What is carried from step to step is normalised only when its sum falls below _AT_ONCE, so that sum and division do
+# not stand in the way of the next product: TINY * SMALL_DENSITY * SMALL_STEP * _AT_ONCE is still a normal number. The
+# sums never grow, since densities are relative to the largest of their row.
 _AT_ONCE = 1e-5
 _LOG_SMALL = np.log(SMALL_DENSITY)
 _BLOCK, _ROWS = 4096, 256
