@@ -124,6 +124,7 @@ def source_tables(smoke):
     """The source's Tables 1 and 2 at full size: the settings as printed, our default, and the authors' ten tries."""
     sizes = [(200, 100, 4, 0.5)] if smoke else [(1000, 600, s0, b) for s0 in (10, 30) for b in (0.5, 0.25, 0.1)]
     sizes += [] if smoke else [(2000, 1500, 50, 0.5), (2000, 1500, 25, 0.25), (2000, 1500, 25, 0.1)]
+    sizes += [] if smoke else [(400, 250, 8, 0.5), (400, 250, 8, 0.2)]  # the design of the lecture
     printed = {"mu": "paper", "lam": "paper", "lam0": "paper"}
     models, table = {}, []
     for n, p, s0, b in sizes:
@@ -134,7 +135,7 @@ def source_tables(smoke):
                 continue
             if (p, name) not in models:
                 models[p, name] = dl.DebiasedLasso(**settings).fit(made.data, made.target)
-            results[name] = table_row(made, models[p, name], 20)
+            results[name] = table_row(made, models[p, name], 50 if p == 250 else 20)
         few = 2 if p > 600 else 5
         results["ridge projection"] = rival_row(made, few, lambda X, y: dl.ridge_projection(X, y).pvalues)
         results["multi-sample-splitting"] = rival_row(made, 2, lambda X, y: dl.multi_split(X, y, random_state=0))
