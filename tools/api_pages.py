@@ -337,6 +337,10 @@ def _prose(lines):
         if line.lstrip().startswith(">>>"):
             block, number = _take(lines, number, lambda text: bool(text.strip()))
             out += ["", "```python", *textwrap.dedent("\n".join(block)).splitlines(), "```", ""]
+        elif line.strip().startswith(".. math::"):
+            block, number = _take(lines, number + 1, lambda text: text.startswith(" "))
+            formula = " ".join([line.strip().removeprefix(".. math::").strip(), *(text.strip() for text in block)])
+            out += ["", f"$${_split(formula.strip())}$$", ""]
         elif line.rstrip().endswith("::"):
             lead = line.rstrip()[:-1]
             out += [_inline(lead) if lead.strip() != ":" else "", ""]
@@ -353,6 +357,12 @@ def _prose(lines):
             out.append((" " * (len(line) - len(line.lstrip())) if out and out[-1] else "") + _inline(line.strip()))
             number += 1
     return out
+
+
+def _split(formula):
+    """A displayed formula, on several lines where it says \\qquad: the page of a phone is narrow."""
+    parts = [part.strip() for part in formula.split("\\qquad") if part.strip()]
+    return formula if len(parts) == 1 else "\\begin{gathered}" + "\\\\ ".join(parts) + "\\end{gathered}"
 
 
 def _take(lines, number, keep):

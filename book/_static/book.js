@@ -1,4 +1,4 @@
-// Buttons that copy the text before them; they say so, and do without the clipboard interface where a page is a file.
+// Buttons that copy the text before them, and say so. The old command works in pages that are files, too.
 document.addEventListener('click', function (event) {
   const button = event.target.closest('button[data-copy]');
   if (!button) return;
@@ -14,13 +14,13 @@ document.addEventListener('click', function (event) {
     area.value = text;
     document.body.appendChild(area);
     area.select();
-    document.execCommand('copy');
+    const copied = document.execCommand('copy');
     area.remove();
     button.focus();
-    done();
+    return copied;
   }
-  if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(text).then(done, select);
-  else select();
+  if (select()) done();
+  else if (navigator.clipboard) navigator.clipboard.writeText(text).then(done);
 });
 // Folded answers and tables are printed unfolded.
 window.addEventListener('beforeprint', function () {

@@ -89,6 +89,11 @@ def test_sections_fields_and_examples_of_a_docstring():
         -------
         float
 
+        Notes
+        -----
+        .. math:: a_1 = \\frac12, \\qquad
+                  b = 1.
+
         Examples
         --------
         >>> 1 + 1
@@ -99,6 +104,7 @@ def test_sections_fields_and_examples_of_a_docstring():
     assert "**Parameters**" in text and "- `n`: *int*" in text
     assert "  ```text\n  for _ in range(n)\n  ```" in text
     assert "```python\n>>> 1 + 1\n2\n```" in text
+    assert r"$$\begin{gathered}a_1 = \frac12,\\ b = 1.\end{gathered}$$" in text
 
 
 def test_citation_names_the_edition():
