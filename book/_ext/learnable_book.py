@@ -181,6 +181,12 @@ def copy_mathjax(app, failure):
 
 
 ICON_SCRIPT = re.compile(r"\s*<script[^>]*scripts/fontawesome\.js[^>]*></script>")
+FORMULA_SCRIPT = re.compile(r'<script defer="defer" src="([^"]*mathjax/tex-chtml\.js[^"]*)"></script>')
+# MathJax comes once the page is there: neither the first text nor the first click waits for it.
+LATE = (
+    '<script>document.addEventListener("DOMContentLoaded", function () { setTimeout(function () { const s = '
+    'document.createElement("script"); s.src = "%s"; document.head.appendChild(s); }, 0); });</script>'
+)
 INDEX_SCRIPT = re.compile(r'<script (?=src="[^"]*searchindex\.js")')
 
 
@@ -194,6 +200,7 @@ def lighten(app, failure):
     for path in Path(app.outdir).rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         light = INDEX_SCRIPT.sub("<script defer ", ICON_SCRIPT.sub("", text))
+        light = FORMULA_SCRIPT.sub(lambda match: LATE % match[1], light)
         light = light.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
         light = light.replace(' role="doc-biblioentry"', "")
         if light != text:
