@@ -8,7 +8,7 @@ import re
 
 import learnable
 from tools import api_pages
-from tools.project import settings
+from tools.project import ROOT, settings
 
 BOOK = "Learnable: an executable textbook of statistical learning"
 AUTHORS = "The Learnable authors"
@@ -21,8 +21,6 @@ def year():
 
 def editions():
     """``[(version, date), ...]``, newest first, as the headings of book/changes.md state them."""
-    from tools.project import ROOT
-
     return re.findall(r"^## Edition (\S+) \((\d{4}-\d\d-\d\d)\)", (ROOT / "book/changes.md").read_text(), re.M)
 
 
