@@ -1,5 +1,7 @@
 """The shared checks: what passes comes back in the promised form, what does not is named."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from learnable.validation import (
     check_finite_array,
     check_loss_matrix,
+    check_magnitude,
     check_posteriors,
     check_probabilities,
     check_probability_vector,
@@ -54,6 +57,28 @@ def test_scalar_integers():
             check_scalar(value, "n", low=1, integer=True)
     with pytest.raises(ValueError, match="closed must be"):
         check_scalar(1, "n", closed="open")
+
+
+def test_scalar_too_large_for_a_float_or_for_printing():
+    """10**400 passes every comparison with infinity; Python refuses to print more than 4300 digits."""
+    for value in (10**400, -(10**400), Fraction(10**400, 3), 10**5000):
+        with pytest.raises(ValueError, match=r"q must be a number in \(-inf, inf\), got"):
+            check_scalar(value, "q")
+    with pytest.raises(ValueError, match="n must be an integer.* got an integer of 16610 bits"):
+        check_scalar(10**5000, "n", high=10, integer=True)
+    assert check_scalar(10**400, "n", integer=True) == 10**400
+    with pytest.raises(ValueError, match="x must be an array of real numbers"):
+        check_finite_array([10**400], "x")
+
+
+def test_magnitude():
+    for fine in ([0.0], [], [1e150, 0.0], [-1e-150]):
+        np.testing.assert_array_equal(check_magnitude(np.array(fine), "X"), fine)
+    for bad in ([1e151], [-1e151, 1.0], [1e-151, 0.0]):
+        with pytest.raises(
+            ValueError, match=r"X must have a largest absolute value in \[1e-150, 1e\+150\].*change its unit"
+        ):
+            check_magnitude(np.array(bad), "X")
 
 
 def test_finite_array():

@@ -20,6 +20,7 @@ __all__ = [
     "check_binary",
     "check_finite_array",
     "check_loss_matrix",
+    "check_magnitude",
     "check_posteriors",
     "check_probabilities",
     "check_probability_vector",
@@ -82,12 +83,21 @@ def check_scalar(value, name, *, low=-np.inf, high=np.inf, closed="both", intege
         above = value >= low if closed in ("both", "left") else value > low
         below = value <= high if closed in ("both", "right") else value < high
         accepted = bool(above and below and -np.inf < value < np.inf)
+        # An int or a Fraction may be finite and still too large for a float.
+        accepted = accepted and (integer or abs(value) <= np.finfo(np.float64).max)
     if not accepted:
         left = "[" if closed in ("both", "left") and low > -np.inf else "("
         right = "]" if closed in ("both", "right") and high < np.inf else ")"
         kind = "an integer" if integer else "a number"
-        raise ValueError(f"{name} must be {kind} in {left}{low}, {high}{right}, got {value!r}")
+        raise ValueError(f"{name} must be {kind} in {left}{low}, {high}{right}, got {_shown(value)}")
     return int(value) if integer else float(value)
+
+
+def _shown(value):
+    """`value` for a message: an integer of thousands of digits, which Python refuses to print, by its size."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)).bit_length() > 1024:
+        return f"an integer of {abs(int(value)).bit_length()} bits"
+    return repr(value)
 
 
 def check_finite_array(values, name, *, ndim=None):
@@ -115,7 +125,7 @@ def check_finite_array(values, name, *, ndim=None):
         if array.dtype.kind == "c":
             raise TypeError("complex")
         array = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be an array of real numbers") from None
     if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
@@ -123,6 +133,41 @@ def check_finite_array(values, name, *, ndim=None):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{name} must be finite, got {array[where]} at {list(where)}")
     return array
+
+
+def check_magnitude(values, name, *, smallest=1e-150, largest=1e150):
+    """Refuse numbers whose squares overflow, or all underflow, before they enter code that squares them.
+
+    Distances and variances of such data are infinite or zero whatever the data say, so that every comparison of them
+    is wrong without a word.
+
+    Parameters
+    ----------
+    values : ndarray of finite numbers
+    name : str
+        The argument's name, for the message.
+    smallest, largest : float, default=1e-150, 1e150
+        The largest absolute value must lie between them, or be 0.
+
+    Returns
+    -------
+    ndarray
+        `values`, unchanged.
+
+    Examples
+    --------
+    >>> check_magnitude(np.array([0.0, 1e160]), "X")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: X must have a largest absolute value in [1e-150, 1e+150], so that ...
+    """
+    size = float(np.abs(values).max(initial=0.0))
+    if size > 0 and not smallest <= size <= largest:
+        raise ValueError(
+            f"{name} must have a largest absolute value in [{smallest:g}, {largest:g}], so that its squares are "
+            f"numbers; got {size:g}: change its unit"
+        )
+    return values
 
 
 def probability_tolerance(dtype):

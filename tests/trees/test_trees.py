@@ -1,6 +1,7 @@
 """The shared tree builder: exact splits, optimal subtrees for every penalty, agreement with scikit-learn."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -104,11 +105,11 @@ def test_path_is_optimal_and_smallest_for_every_penalty(seed, criterion):
     for penalty in np.concatenate([path.penalty, middles, [path.penalty[-1] + 1]]):
         _, value, leaves = best_subtree(tree, penalty)
         index = path.index_for(penalty)
-        assert path.cost[index] + penalty * path.leaves[index] == pytest.approx(value, abs=1e-8)
+        assert path.cost[index] + penalty * path.leaves[index] == pytest.approx(value, rel=1e-9, abs=0.0)
         assert path.leaves[index] == leaves
         pruned = tree.subtree(path.keep(index))
         assert pruned.n_leaves == leaves
-        assert pruned.cost[pruned.is_leaf].sum() == pytest.approx(path.cost[index], abs=1e-8)
+        assert pruned.cost[pruned.is_leaf].sum() == pytest.approx(path.cost[index], rel=1e-9, abs=1e-14 * tree.cost[0])
 
 
 def all_subtrees(tree, node=0):
@@ -119,6 +120,101 @@ def all_subtrees(tree, node=0):
             list(all_subtrees(tree, tree.left[node])), list(all_subtrees(tree, tree.right[node]))
         ):
             yield a + b, m + n
+
+
+def exact_costs(tree, X, y):
+    """Squared error of every node in rational arithmetic, from the rows that reach it: an oracle without any slack."""
+    rows = {0: np.arange(len(X))}
+    for node in np.flatnonzero(~tree.is_leaf):
+        low = X[rows[node], tree.feature[node]] <= tree.threshold[node]
+        rows[tree.left[node]], rows[tree.right[node]] = rows[node][low], rows[node][~low]
+    costs = []
+    for node in range(tree.n_nodes):
+        values = [Fraction(float(v)) for v in y[rows[node]]]
+        mean = sum(values) / len(values)
+        costs.append(sum((v - mean) ** 2 for v in values))
+    return costs
+
+
+def smallest_optimal(tree, costs, penalty):
+    """(value, leaves) of the smallest optimal subtree, exactly."""
+    value, leaves = [c + penalty for c in costs], [1] * tree.n_nodes
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if tree.left[node] >= 0:
+            split = value[tree.left[node]] + value[tree.right[node]]
+            if split < value[node]:
+                value[node] = split
+                leaves[node] = leaves[tree.left[node]] + leaves[tree.right[node]]
+    return value[0], leaves[0]
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-30, 2.0**30, 2.0**-200])
+@pytest.mark.parametrize("seed", range(3))
+def test_pruning_is_exact_in_every_unit_of_the_target(seed, unit):
+    """Against rational arithmetic; a power of two as unit changes no digit, so the same subtrees must come out."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 8, (30, 2)).astype(float)
+    y = rng.integers(-20, 20, 30) + 2.0**-10 * rng.integers(0, 40, 30)  # differences of two very different sizes
+    tree = grow(X, unit * y, "squared")
+    path = weakest_links(tree)
+    reference = weakest_links(grow(X, y, "squared"))
+    assert path.leaves.tolist() == reference.leaves.tolist()
+    np.testing.assert_array_equal(path.penalty, reference.penalty * unit**2)
+    costs = exact_costs(tree, X, unit * y)
+    middles = np.append(path.penalty[1:] + path.penalty[:-1], 4 * path.penalty[-1]) / 2
+    for penalty in middles:
+        value, leaves = smallest_optimal(tree, costs, Fraction(float(penalty)))
+        assert path.leaves[path.index_for(penalty)] == leaves == best_subtree(tree, penalty)[2]
+        assert best_subtree(tree, penalty)[1] == pytest.approx(float(value), rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-6, 1.0, 1e6, 1e100])
+def test_a_step_is_found_whatever_its_unit(unit):
+    X = np.linspace(-1.0, 1.0, 40)[:, None]
+    y = unit * (X[:, 0] > 0)
+    tree = grow(np.column_stack([np.arange(40) % 7, X]), y, "squared")
+    assert tree.n_leaves == 2 and tree.feature[0] == 1
+    assert weakest_links(tree).leaves.tolist() == [2, 1]
+
+
+def test_no_penalty_prunes_nothing_that_earns_something():
+    """y = x: every split gains, if little beside the cost of the root."""
+    x = np.arange(2**13) / 2.0**13
+    tree = grow(x[:, None], x, "squared")
+    path = weakest_links(tree)
+    assert tree.n_leaves == path.leaves[0] == best_subtree(tree, 0.0)[2] == len(x)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_the_unit_of_the_weights_changes_no_tree(criterion, unit):
+    rng = np.random.default_rng(7)
+    X, y, w = rng.normal(size=(80, 3)), rng.integers(0, 3, 80), rng.integers(1, 5, 80) / 4.0
+    plain, scaled = (grow(X, y, criterion, sample_weight=v) for v in (w, unit * w))
+    np.testing.assert_array_equal(plain.threshold, scaled.threshold)
+    assert weakest_links(plain).leaves.tolist() == weakest_links(scaled).leaves.tolist()
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_the_cost_of_an_almost_pure_node_keeps_its_digits(criterion):
+    """A share of 10⁻¹⁰ of the other class: 1 − Σp² would leave six digits."""
+    tree = grow(np.zeros((2, 1)), [0, 1], criterion, sample_weight=[1.0, 1e10])
+    small = Fraction(1, 10**10 + 1)
+    exact = {
+        "gini": float(2 * 10**10 * small),
+        "entropy": float(np.log1p(1e10) + 1e10 * np.log1p(1e-10)),
+    }[criterion]
+    assert tree.cost[0] == pytest.approx(exact, rel=1e-12)
+    assert tree.node_costs(criterion)[0] == pytest.approx(exact, rel=1e-12)
+
+
+def test_a_table_without_the_columns_of_the_tree_is_refused():
+    X = np.column_stack([np.zeros(10), np.zeros(10), np.arange(10)])
+    tree = grow(X, (np.arange(10) > 4).astype(int))
+    assert tree.apply(X).tolist() == [1] * 5 + [2] * 5
+    for bad in (X[:, :2], X[0], X * np.nan):
+        with pytest.raises(ValueError, match="X must"):
+            tree.apply(bad)
 
 
 def test_dynamic_programme_against_all_subtrees():
@@ -168,6 +264,10 @@ def test_presorted_and_edge_cases():
         (([[1.0], [2.0]], [0, 1]), {"min_leaf": 0}, "min_leaf"),
         (([[1.0], [2.0]], [0, 1]), {"n_classes": 1}, "n_classes"),
         (([[1.0], [2.0]], [0, 1]), {"presorted": [[0]]}, "presorted"),
+        (([[1.0], [2.0]], [0, 1]), {"presorted": [[0, 7]]}, "presorted"),
+        (([[1.0], [2.0]], [0, 2**30]), {}, "class codes"),
+        (([[1.0], [2.0]], [0.0, 1e200], "squared"), {}, "y must vary"),
+        (([[1.0], [2.0]], [0.0, 1e-200], "squared"), {}, "y must vary"),
     ],
 )
 def test_bad_input_is_refused(arguments, options, message):

@@ -18,6 +18,8 @@ __all__ = ["CRITERIA", "Tree", "grow"]
 
 CRITERIA = ("gini", "entropy", "error", "squared")
 _LEAF = -1
+_ROOM = 2**31  # numbers in the table of class weights
+_SMALLEST = 1e-140  # range of a target whose squared errors, and their differences, do not underflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,22 +66,28 @@ class Tree:
 
     def apply(self, X):
         """Number of the leaf of each row of X. O(n · depth)."""
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        return _apply(X, self.feature, self.threshold, self.left, self.right)
+        X = check_finite_array(X, "X", ndim=2)
+        used = int(self.feature.max()) + 1
+        if X.shape[1] < used:
+            raise ValueError(
+                f"X must have at least {used} columns, the tree splits on the last of them; got {X.shape[1]}"
+            )
+        return _apply(np.ascontiguousarray(X), self.feature, self.threshold, self.left, self.right)
 
     def node_costs(self, criterion):
         """weight × impurity of every node under another criterion; for classification trees."""
         if criterion not in ("gini", "entropy", "error"):
             raise ValueError(f"criterion must be gini, entropy or error, got {criterion!r}")
-        total = self.value.sum(axis=1)
+        total = self.value.sum(axis=1, keepdims=True)
         if criterion == "error":
-            return total - self.value.max(axis=1)
-        share = self.value / total[:, None]
+            return (total[:, 0] - self.value.max(axis=1)).clip(min=0.0)
+        # The share of the other classes instead of 1 − share²: an almost pure node keeps its digits.
+        others = ((total - self.value) / total).clip(min=0.0)
         if criterion == "gini":
-            return total * (1.0 - (share**2).sum(axis=1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.where(share > 0, np.log(share), 0.0)
-        return -total * (share * logs).sum(axis=1)
+            return (self.value * others).sum(axis=1)
+        share = np.where(self.value > 0, self.value / total, 1.0)
+        logs = np.where(others < 0.5, np.log1p(-np.minimum(others, 0.5)), np.log(share))
+        return -(self.value * logs).sum(axis=1)
 
     def subtree(self, keep):
         """The tree in which the internal nodes outside ``keep`` (a mask) have become leaves."""
@@ -158,15 +166,16 @@ def grow(
     if weight.shape != (n,) or weight.min() < 0 or not weight.sum() > 0:
         raise ValueError("sample_weight must hold one number a sample, none negative, not all zero")
     target, codes, k = _targets(y, n, criterion, n_classes)
+    origin = _origin(target)
     columns = np.ascontiguousarray(X.T)
     order = presort(columns) if presorted is None else np.array(presorted, dtype=np.int32)
-    if order.shape != (d, n):
-        raise ValueError(f"presorted must have shape {(d, n)}, got {order.shape}")
+    if order.shape != (d, n) or order.min() < 0 or order.max() >= n:
+        raise ValueError(f"presorted must hold {d} rows with the indices 0…{n - 1}, got shape {order.shape}")
     arrays = _grow(
         columns,
         order,
         codes,
-        target,
+        target - origin,
         weight,
         k,
         CRITERIA.index(criterion),
@@ -175,7 +184,18 @@ def grow(
         min_leaf,
         _xlogx(n, weight),
     )
+    if origin:
+        arrays[5][:] += origin
     return Tree(*arrays)
+
+
+def _origin(target):
+    """A round number near the targets, 0 if they are spread around it: without it means lose the digits that differ.
+
+    It is a multiple of a power of two as large as the range of the targets, so that subtracting it rounds nothing.
+    """
+    unit = 2.0 ** np.ceil(np.log2(np.ptp(target) or 1.0))
+    return float(np.round(target[0] / unit) * unit)
 
 
 def presort(columns):
@@ -188,6 +208,12 @@ def _targets(y, n, criterion, n_classes):
         y = check_finite_array(y, "y", ndim=1).astype(np.float64)
         if y.shape != (n,):
             raise ValueError(f"y must hold one number a sample: {n}, got {len(y)}")
+        spread = np.ptp(y)
+        if spread > 0 and not _SMALLEST < spread < 1 / _SMALLEST:
+            raise ValueError(
+                f"y must vary by more than {_SMALLEST} and less than {1 / _SMALLEST}, so that squared errors "
+                f"are numbers; got a range of {spread:.3g}: change its unit"
+            )
         return y, np.zeros(n, np.int32), 1
     y = np.asarray(y)
     if y.shape != (n,) or not np.issubdtype(y.dtype, np.integer) or y.min() < 0:
@@ -197,6 +223,10 @@ def _targets(y, n, criterion, n_classes):
         if n_classes < k:
             raise ValueError(f"n_classes is {n_classes}, but y holds the code {k - 1}")
         k = int(n_classes)
+    if 2 * n * k > _ROOM:
+        raise ValueError(
+            f"y must hold class codes 0…k−1: {k} classes for {n} samples need a table of {2 * n * k} numbers"
+        )
     return np.zeros(1), y.astype(np.int32), k
 
 
@@ -286,13 +316,15 @@ def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split,
             for c in range(k):
                 w_all += counts[c]
                 value[node, c] = counts[c]
-            cost[node] = _impurity(counts, w_all, k, criterion, table)
+            cost[node] = _node_cost(counts, w_all, k, criterion)
         total[node] = w_all
         pure = cost[node] <= 1e-12 * max(w_all, 1e-300) if not regression else _constant(order, target, lo, hi)
         if pure or depth[node] >= limit or hi - lo < min_split or hi - lo < 2 * min_leaf:
             node += 1
             continue
         best, best_feature, best_place, best_cut = np.inf, -1, -1, 0.0
+        # Scores of two features that differ by less are a tie: rounding errors are relative to this node's own size.
+        slack = 1e-12 * (cost[node] if regression else w_all)
         for j in range(d):
             row = order[j]
             column = columns[j]
@@ -311,9 +343,9 @@ def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split,
                 found, place = _scan_entropy(column, row, lo, hi, codes, counts, on_left, table, min_leaf, k)
             else:
                 found, place = _scan_any(
-                    column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k, criterion, table
+                    column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k, criterion
                 )
-            if place >= 0 and found < best - 1e-12 * max(1.0, abs(best) if best < np.inf else 1.0):
+            if place >= 0 and found < best - slack:
                 best, best_feature, best_place = found, j, place
         if best_feature < 0:
             node += 1
@@ -374,8 +406,26 @@ def _constant(order, target, lo, hi):
 
 
 @njit(cache=True)
-def _impurity(counts, total, k, criterion, table):
-    """total × impurity of a vector of class weights."""
+def _node_cost(counts, total, k, criterion):
+    """total × impurity of a node, with an error relative to the cost itself, however pure the node."""
+    if criterion == 2:
+        return _impurity(counts, total, k, criterion)
+    out = 0.0
+    for c in range(k):
+        if counts[c] > 0.0:
+            others = max((total - counts[c]) / total, 0.0)
+            if criterion == 0:
+                out += counts[c] * others
+            elif others < 0.5:
+                out -= counts[c] * np.log1p(-others)
+            else:
+                out += counts[c] * np.log(total / counts[c])
+    return out
+
+
+@njit(cache=True)
+def _impurity(counts, total, k, criterion):
+    """total × impurity of a vector of class weights, for comparing cuts: its error is relative to the total."""
     if total <= 0.0:
         return 0.0
     if criterion == 0:
@@ -468,6 +518,7 @@ def _scan_entropy(column, row, lo, hi, codes, counts, on_left, table, min_leaf, 
     best, place = np.inf, -1
     value = column[row[lo]]
     size = hi - lo
+    slack = 1e-14 * table[size]
     for p in range(lo, hi - 1):
         c = codes[row[p]]
         l = int(on_left[c])
@@ -481,13 +532,13 @@ def _scan_entropy(column, row, lo, hi, codes, counts, on_left, table, min_leaf, 
             done = p + 1 - lo
             if done >= min_leaf and size - done >= min_leaf:
                 score = table[done] - left_sum + table[size - done] - right_sum
-                if score < best - 1e-12:
+                if score < best - slack:
                     best, place = score, p
     return best, place
 
 
 @njit(cache=True)
-def _scan_any(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k, criterion, table):
+def _scan_any(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k, criterion):
     """Best cut by any class criterion, O(k) a candidate."""
     on_left[:] = 0.0
     on_right = counts.copy()
@@ -499,9 +550,9 @@ def _scan_any(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_le
         on_right[codes[i]] -= weight[i]
         w_left += weight[i]
         if column[row[p]] != column[row[p + 1]] and p + 1 - lo >= min_leaf and hi - p - 1 >= min_leaf:
-            score = _impurity(on_left, w_left, k, criterion, table)
-            score += _impurity(on_right, w_all - w_left, k, criterion, table)
-            if score < best - 1e-12:
+            score = _impurity(on_left, w_left, k, criterion)
+            score += _impurity(on_right, w_all - w_left, k, criterion)
+            if score < best - 1e-13 * w_all:
                 best, place = score, p
     return best, place
 

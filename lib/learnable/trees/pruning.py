@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from learnable.validation import check_scalar
+from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["PruningPath", "best_subtree", "weakest_links"]
+
+_TIE = 1e-10  # of a node's cost: links that differ by less are equally weak
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +71,22 @@ def weakest_links(tree, costs=None):
     >>> path.leaves, path.penalty
     (array([3, 1]), array([0. , 0.5]))
     """
-    costs = np.ascontiguousarray(tree.cost if costs is None else costs, dtype=np.float64)
-    if costs.shape != (tree.n_nodes,) or not np.isfinite(costs).all():
-        raise ValueError(f"costs must hold {tree.n_nodes} finite numbers, one a node")
+    costs = _node_costs(tree, costs)
     inside = np.flatnonzero(~tree.is_leaf)
     if len(inside):
-        gain = costs[inside] - costs[tree.left[inside]] - costs[tree.right[inside]]
-        if gain.min() < -1e-8 * max(1.0, np.abs(costs).max()):
+        below = costs[tree.left[inside]], costs[tree.right[inside]]
+        gain = costs[inside] - below[0] - below[1]
+        if (gain < -1e-8 * (np.abs(costs[inside]) + np.abs(below[0]) + np.abs(below[1]))).any():
             raise ValueError("costs must not rise when a node is split: the criterion is not concave")
     penalty, leaves, cost, when = _weakest_links(tree.left, tree.right, costs)
     return PruningPath(penalty, leaves, cost, when)
+
+
+def _node_costs(tree, costs):
+    costs = np.ascontiguousarray(check_finite_array(tree.cost if costs is None else costs, "costs", ndim=1))
+    if costs.shape != (tree.n_nodes,):
+        raise ValueError(f"costs must hold {tree.n_nodes} finite numbers, one for each node")
+    return costs
 
 
 @njit(cache=True)
@@ -96,7 +104,6 @@ def _weakest_links(left, right, costs):
             sub_cost[node] = sub_cost[left[node]] + sub_cost[right[node]]
             sub_leaves[node] = sub_leaves[left[node]] + sub_leaves[right[node]]
             active[node] = True
-    scale = max(1.0, abs(costs[0]))
     heap_key = np.empty(m)
     heap_node = np.empty(m, np.int64)
     place = np.full(m, -1, np.int64)
@@ -120,14 +127,13 @@ def _weakest_links(left, right, costs):
     level = 0.0
     while size > 0:
         key = heap_key[0]
-        # Links at the level that has just been reached (ties included) belong to the same subtree.
-        if key > level + 1e-10 * scale:
+        node = heap_node[0]
+        # Links at the level that has just been reached (ties included) belong to the same subtree. What a link earns is
+        # a difference of the node's cost, so its error is relative to that cost, not to the cost of the root.
+        if key > level + _TIE * abs(costs[node]) / (sub_leaves[node] - 1):
             level = key
             penalty[count] = level
             count += 1
-        elif key > level:
-            level = max(level, penalty[count - 1])
-        node = heap_node[0]
         # Collapse: the node becomes a leaf, all below it disappear, all above it change.
         top = 0
         stack[0] = node
@@ -143,13 +149,12 @@ def _weakest_links(left, right, costs):
                     stack[top] = left[inner]
                     stack[top + 1] = right[inner]
                     top += 2
-        d_cost = costs[node] - sub_cost[node]
         d_leaves = 1 - sub_leaves[node]
         sub_cost[node] = costs[node]
         sub_leaves[node] = 1
         up = parent[node]
         while up >= 0:
-            sub_cost[up] += d_cost
+            sub_cost[up] = sub_cost[left[up]] + sub_cost[right[up]]
             sub_leaves[up] += d_leaves
             at = place[up]
             heap_key[at] = (costs[up] - sub_cost[up]) / (sub_leaves[up] - 1)
@@ -208,16 +213,16 @@ def best_subtree(tree, penalty, costs=None):
     The reference for `weakest_links`; ties are decided for the smaller tree.
     """
     penalty = check_scalar(penalty, "penalty", low=0.0)
-    costs = tree.cost if costs is None else np.asarray(costs, float)
+    costs = _node_costs(tree, costs)
     value = costs + penalty
     leaves = np.ones(tree.n_nodes, int)
     keep = np.zeros(tree.n_nodes, bool)
-    slack = 1e-10 * max(1.0, float(np.abs(costs).max()))
     for node in range(tree.n_nodes - 1, -1, -1):
         if tree.left[node] >= 0:
             split = value[tree.left[node]] + value[tree.right[node]]
-            if split < value[node] - slack:
+            below = leaves[tree.left[node]] + leaves[tree.right[node]]
+            if split < value[node] - _TIE * abs(costs[node]) - 1e-12 * penalty * below:
                 value[node] = split
-                leaves[node] = leaves[tree.left[node]] + leaves[tree.right[node]]
+                leaves[node] = below
                 keep[node] = True
     return keep, float(value[0]), int(leaves[0])
