@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from scipy.spatial import cKDTree
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_magnitude, check_scalar
 
 __all__ = ["NeighborIndex", "squared_distances"]
 
@@ -23,6 +23,7 @@ _ROWS, _COLUMNS = 256, 2048  # of a block of products: it stays in the cache whi
 def squared_distances(A, B):
     """All squared Euclidean distances between rows, by differences: exact for equal rows. O(n m d)."""
     A, B = check_finite_array(A, "A", ndim=2), check_finite_array(B, "B", ndim=2)
+    check_magnitude(A, "A", smallest=0.0), check_magnitude(B, "B", smallest=0.0)
     if A.shape[1] != B.shape[1]:
         raise ValueError(f"A has {A.shape[1]} columns, B has {B.shape[1]}")
     return _all_pairs(np.ascontiguousarray(A, dtype=np.float64), np.ascontiguousarray(B, dtype=np.float64))
@@ -49,6 +50,7 @@ class NeighborIndex:
         X = check_finite_array(X, "X", ndim=2)
         if 0 in X.shape:
             raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
+        check_magnitude(X, "X")
         if method not in ("auto", "tree", "brute", "line"):
             raise ValueError(f"method must be auto, tree, brute or line, got {method!r}")
         self._X = np.ascontiguousarray(X, dtype=np.float64)
@@ -87,12 +89,14 @@ class NeighborIndex:
         n, d = self._X.shape
         if Q.shape[1] != d:
             raise ValueError(f"Q must have {d} columns, got {Q.shape[1]}")
+        check_magnitude(Q, "Q", smallest=0.0)
         room = n if exclude is None else n - 1
         k = check_scalar(k, "k", low=1, high=room, integer=True)
         Q = np.ascontiguousarray(Q, dtype=np.float64)
-        hidden = np.full(len(Q), -1, np.int64) if exclude is None else np.asarray(exclude, np.int64)
-        if hidden.shape != (len(Q),):
-            raise ValueError("exclude must hold one index a query")
+        hidden = np.full(len(Q), -1) if exclude is None else np.asarray(exclude)
+        if hidden.shape != (len(Q),) or hidden.dtype.kind not in "iu":
+            raise ValueError(f"exclude must hold one index for each of the {len(Q)} rows of Q")
+        hidden = hidden.astype(np.int64)
         if self.method == "line":
             return _query_line(self._sorted, self._order, Q[:, 0], k, hidden)
         wanted = min(n, k + (0 if exclude is None else 1) + _MARGIN)

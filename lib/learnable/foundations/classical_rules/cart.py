@@ -76,15 +76,16 @@ class _CART(BaseEstimator):
         check_is_fitted(self)
         X, y = validate_data(self, X, y, reset=False, dtype=np.float64)
         edges = self.path_.penalty
-        middles = np.append(np.sqrt(np.maximum(edges[1:], 0) * np.maximum(edges[:-1], 0)), edges[-1] + 1.0)
+        middles = np.sqrt(edges[1:] * edges[:-1])
         splitter = StratifiedKFold if isinstance(self, ClassifierMixin) else KFold
         split = splitter(folds, shuffle=True, random_state=random_state).split(X, y)
-        errors = np.empty((folds, len(middles)))
+        errors = np.empty((folds, len(edges)))
         for fold, (train, test) in enumerate(split):
             member = type(self)(**self.get_params()).fit(X[train], y[train])
             share = len(train) / len(X)
             wrong = member._path_errors(X[test], y[test])
-            errors[fold] = [wrong[member.path_.index_for(penalty * share)] for penalty in middles]
+            errors[fold, :-1] = [wrong[member.path_.index_for(penalty * share)] for penalty in middles]
+            errors[fold, -1] = wrong[-1]  # beyond the last level no unit is left: the root
         mean = errors.mean(axis=0)
         best = int(np.argmin(mean))
         if one_se:
@@ -230,22 +231,19 @@ class MedianTree(ClassifierMixin, BaseEstimator):
             levels = int(0.5 * np.log2(n))
         else:
             levels = check_scalar(self.depth, "depth", low=0, integer=True)
-        self._cuts = {}
-        votes = {}
-
-        def split(rows, level, name):
+        self._cuts, self._votes = {}, {}
+        pending = [(1, 0, np.arange(n))]
+        while pending:
+            name, level, rows = pending.pop()
             if level == levels or len(rows) < 2:
-                votes[name] = int(np.bincount(codes[rows], minlength=len(self.classes_)).argmax()) if len(rows) else 0
-                return
+                counts = np.bincount(codes[rows], minlength=len(self.classes_))
+                self._votes[name] = int(counts.argmax()) if len(rows) else 0
+                continue
             j = level % d
             cut = np.median(X[rows, j])
             self._cuts[name] = (j, cut)
             low = X[rows, j] <= cut
-            split(rows[low], level + 1, 2 * name)
-            split(rows[~low], level + 1, 2 * name + 1)
-
-        split(np.arange(n), 0, 1)
-        self._votes = votes
+            pending += [(2 * name, level + 1, rows[low]), (2 * name + 1, level + 1, rows[~low])]
         return self
 
     def predict(self, X):

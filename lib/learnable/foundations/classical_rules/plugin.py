@@ -13,7 +13,8 @@ from sklearn.neighbors import KernelDensity
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_scalar
+from learnable.foundations.classical_rules.voting import cube_numbers
+from learnable.validation import check_finite_array, check_magnitude, check_scalar
 
 __all__ = [
     "FAMILIES",
@@ -33,6 +34,7 @@ class _TwoClassRule(ClassifierMixin, BaseEstimator):
     def _prepare(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
+        check_magnitude(X, "X")
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(
@@ -101,8 +103,8 @@ class PlugInPair(_TwoClassRule):
 
     Parameters
     ----------
-    eta1, eta0 : regressors
-        Fitted to 1{Y = 1} and 1{Y = 0}.
+    eta1, eta0 : regressors, optional
+        Fitted to 1{Y = 1} and 1{Y = 0}; by default linear, by least squares.
 
     Examples
     --------
@@ -117,10 +119,13 @@ class PlugInPair(_TwoClassRule):
 
     def fit(self, X, y):
         from sklearn.linear_model import LinearRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
 
         X, codes = self._prepare(X, y)
-        one = LinearRegression() if self.eta1 is None else clone(self.eta1)
-        zero = LinearRegression() if self.eta0 is None else clone(self.eta0)
+        # Least squares on standardised columns: the cut-off for small singular values then knows no units.
+        plain = make_pipeline(StandardScaler(), LinearRegression())
+        one, zero = (clone(plain if given is None else given) for given in (self.eta1, self.eta0))
         self.one_, self.zero_ = one.fit(X, codes), zero.fit(X, 1 - codes)
         return self
 
@@ -160,23 +165,17 @@ class PlugInDensity(_TwoClassRule):
         return self
 
     def _fit_density(self, X):
-        n, d = X.shape
-        scale = max(float(X.std(axis=0).mean()), 1e-12)
         if self.density == "gaussian":
-            cov = np.cov(X.T, ddof=0).reshape(d, d) + 1e-9 * scale**2 * np.eye(d) if n > 1 else np.eye(d)
-            return stats.multivariate_normal(X.mean(axis=0), cov, allow_singular=True).logpdf
+            return _GaussianDensity(X)
+        n, d = X.shape
+        if self.width is None:
+            scale = max(float(X.std(axis=0).mean()), 1e-12 * (np.abs(X).max() or 1.0))
+            width = scale * n ** (-1 / (d + 4)) if self.density == "kde" else 3.5 * scale * n ** (-1 / (d + 2))
+        else:
+            width = check_scalar(self.width, "width", low=0, closed="neither")
         if self.density == "kde":
-            width = scale * n ** (-1 / (d + 4)) if self.width is None else check_scalar(self.width, "width", low=0)
             return KernelDensity(bandwidth=width).fit(X).score_samples
-        width = 3.5 * scale * n ** (-1 / (d + 2)) if self.width is None else check_scalar(self.width, "width", low=0)
-        cells, counts = np.unique(np.floor(X / width).astype(np.int64), axis=0, return_counts=True)
-        table = {cell.tobytes(): np.log(count / (n * width**d)) for cell, count in zip(cells, counts, strict=True)}
-
-        def log_density(Z):
-            keys = np.floor(np.atleast_2d(Z) / width).astype(np.int64)
-            return np.array([table.get(key.tobytes(), -np.inf) for key in keys])
-
-        return log_density
+        return _HistogramDensity(X, width)
 
     def predict(self, X):
         X = self._points(X)
@@ -184,8 +183,48 @@ class PlugInDensity(_TwoClassRule):
         return self._decide(one > zero)
 
 
+class _GaussianDensity:
+    """Log-density of the normal law with the mean and covariance of X, found in standardised columns.
+
+    So the units of the columns do not matter; a column that does not vary gets a deviation of 10⁻¹² of its size.
+    """
+
+    def __init__(self, X):
+        n, d = X.shape
+        self.mean = X.mean(axis=0)
+        spread = X.std(axis=0) if n > 1 else np.ones(d)
+        size = np.where(self.mean == 0, np.abs(X).max() or 1.0, np.abs(self.mean))
+        self.spread = np.maximum(spread, 1e-12 * size)
+        Z = (X - self.mean) / self.spread
+        correlation = (Z.T @ Z) / n + 1e-9 * np.eye(d) if n > 1 else np.eye(d)
+        self.law = stats.multivariate_normal(np.zeros(d), correlation, allow_singular=True)
+
+    def __call__(self, X):
+        return self.law.logpdf((X - self.mean) / self.spread) - np.log(self.spread).sum()
+
+
+class _HistogramDensity:
+    """Log-density of a histogram with cubes of edge `width`: count / (n width^d), −∞ in empty cubes."""
+
+    def __init__(self, X, width):
+        n, d = X.shape
+        self.width = width
+        cells, counts = np.unique(cube_numbers(X, width, "width"), axis=0, return_counts=True)
+        heights = np.log(counts / n) - d * np.log(width)
+        self.table = {cell.tobytes(): height for cell, height in zip(cells, heights, strict=True)}
+
+    def __call__(self, X):
+        return np.array([self.table.get(key.tobytes(), -np.inf) for key in cube_numbers(X, self.width, "width")])
+
+
 def _fit_gaussian(x):
-    return x.mean(), max(x.std(), 1e-12)
+    return x.mean(), max(x.std(), 1e-12 * np.abs(x).max(), 1e-300)
+
+
+def _fit_exponential(x):
+    if x.min() < 0:
+        raise ValueError(f"X must not be negative for the exponential family, got {x.min():g}")
+    return max(x.mean(), 1e-300)
 
 
 def weird_uniform_logpdf(theta, x):
@@ -198,7 +237,8 @@ def weird_uniform_logpdf(theta, x):
     >>> weird_uniform_logpdf(1.0, [-1.5, 0.5]).round(3) + 0.0
     array([-inf,   0.])
     """
-    x = np.asarray(x, float)
+    theta = check_scalar(theta, "theta", low=0, closed="neither")
+    x = check_finite_array(x, "x")
     inside = (x >= 0) & (x <= 1) if theta == 1.0 else (x >= -theta) & (x <= 0)
     with np.errstate(divide="ignore"):
         return np.where(inside, -np.log(1.0 if theta == 1.0 else theta), -np.inf)
@@ -206,7 +246,7 @@ def weird_uniform_logpdf(theta, x):
 
 FAMILIES = {
     "gaussian": (_fit_gaussian, lambda t, x: stats.norm.logpdf(x, *t)),
-    "exponential": (lambda x: max(x.mean(), 1e-300), lambda t, x: stats.expon.logpdf(x, scale=t)),
+    "exponential": (_fit_exponential, lambda t, x: stats.expon.logpdf(x, scale=t)),
     "uniform": (lambda x: (x.min(), x.max()), lambda t, x: stats.uniform.logpdf(x, t[0], max(t[1] - t[0], 1e-300))),
     "weird_uniform": (lambda x: np.abs(x).max(), weird_uniform_logpdf),
 }
@@ -227,8 +267,10 @@ class ParametricPlugIn(_TwoClassRule):
 
     Notes
     -----
-    Consistent estimates do not make a consistent rule: see ``weird_uniform``, whose parameter is estimated consistently
-    and whose rule is wrong half of the time for every n, although the Bayes risk is 0.
+    Consistent estimates do not make a consistent rule. Let class 0 be uniform on [−2, 0] and class 1 on [0, 1], which
+    is ``weird_uniform`` with θ = 2 and θ = 1. The estimates converge, but θ̂₁ < 1 almost surely, and the density of such
+    a parameter lies on [−θ̂₁, 0]: the rule misses every 1, and takes the zeros in [−θ̂₁, 0] for ones. Its risk tends to
+    ½ + ¼ = ¾, although the Bayes risk is 0.
 
     Examples
     --------

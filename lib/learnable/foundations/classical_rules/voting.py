@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.neighbors import NeighborIndex
-from learnable.validation import check_loss_matrix, check_scalar
+from learnable.validation import check_finite_array, check_loss_matrix, check_probabilities, check_scalar
 
 __all__ = [
     "KNN",
@@ -41,6 +41,15 @@ def _cells(cell_id, X):
 
 def _key(value):
     return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+def cube_numbers(X, width, name):
+    """The cube of edge `width` of each row, as whole numbers in floats: exact at every size that a float can divide."""
+    with np.errstate(over="ignore"):
+        cubes = np.floor(X / width) + 0.0  # −0 and 0 are the same cube
+    if not np.isfinite(cubes).all():
+        raise ValueError(f"X must be less than 1.8e308 edges {name} = {width:g} from 0, got {np.abs(X).max():g}")
+    return cubes
 
 
 class PartitionRule(ClassifierMixin, BaseEstimator):
@@ -81,6 +90,8 @@ class PartitionRule(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
+        if self.cell_id is not None and not callable(self.cell_id):
+            raise ValueError(f"cell_id must be a function of X or None, got {self.cell_id!r}")
         if self.empty not in ("first", "global"):
             raise ValueError(f"empty must be 'first' or 'global', got {self.empty!r}")
         self._set_up(X)
@@ -153,7 +164,7 @@ class HistogramRule(PartitionRule):
         self.h_ = check_scalar(width, "h", low=0, closed="neither")
 
     def _partition(self, X):
-        return np.floor(X / self.h_).astype(np.int64)
+        return cube_numbers(X, self.h_, "h")
 
 
 class Regressogram(RegressorMixin, HistogramRule):
@@ -308,9 +319,7 @@ def knn_limit_risk(eta, k):
     [0.32, 0.2624, 0.234752, 0.220006]
     """
     k = check_scalar(k, "k", low=1, integer=True)
-    eta = np.asarray(eta, float)
-    if np.isnan(eta).any() or eta.min(initial=0) < 0 or eta.max(initial=0) > 1:
-        raise ValueError("eta must be a probability")
+    eta = check_probabilities(eta, "eta")
     if k % 2 == 0:
         k -= 1
     half = (k - 1) // 2
@@ -325,11 +334,12 @@ def weighted_limit_risk(eta, weights):
     >>> round(float(weighted_limit_risk(0.2, [1, 1, 1])), 3)
     0.262
     """
-    weights = np.asarray(weights, float)
+    weights = check_finite_array(weights, "weights", ndim=1)
     k = len(weights)
-    if weights.ndim != 1 or not 1 <= k <= 20 or weights.min() < 0:
+    if not 1 <= k <= 20 or weights.min() < 0:
         raise ValueError("weights must be 1 to 20 numbers, none negative")
-    eta = np.asarray(eta, float)
+    weights = weights / (weights.max() or 1.0)  # only their ratios count, and their sum must not overflow
+    eta = check_probabilities(eta, "eta")
     labels = np.array(list(itertools.product((0, 1), repeat=k)))
     says_one = labels @ weights > 0.5 * weights.sum() * (1 + 1e-14)
     ones = labels.sum(axis=1)
@@ -376,9 +386,12 @@ def knn_regions_1d(x, y, k):
     decisions : array (m,) of 0 and 1
         On the open intervals between the edges.
     """
-    order = np.argsort(x)
-    x, y = np.asarray(x, float)[order], np.asarray(y)[order]
+    x, y = check_finite_array(x, "x", ndim=1), np.asarray(y)
     n = len(x)
+    if y.shape != (n,):
+        raise ValueError(f"y must hold one label for each of the {n} entries of x, got shape {y.shape}")
+    order = np.argsort(x)
+    x, y = x[order], y[order]
     k = check_scalar(k, "k", low=1, high=n, integer=True)
     if (np.diff(x) == 0).any() or not np.isin(y, (0, 1)).all():
         raise ValueError("x must be distinct and y must hold zeros and ones")
@@ -409,8 +422,13 @@ def exact_risk_1d(edges, decisions, joint_cdf):
     joint_cdf : callable
         x → (P(X ≤ x, Y = 0), P(X ≤ x, Y = 1)).
     """
-    zero, one = (np.diff(mass) for mass in joint_cdf(np.asarray(edges, float)))
-    return float(np.where(np.asarray(decisions) == 1, zero, one).sum())
+    edges, decisions = np.asarray(edges, float), np.asarray(decisions)
+    if edges.ndim != 1 or decisions.shape != (len(edges) - 1,) or not (np.diff(edges) >= 0).all():
+        raise ValueError("edges must rise, and decisions must be one fewer than edges")
+    if not np.isin(decisions, (0, 1)).all():
+        raise ValueError("decisions must hold zeros and ones")
+    zero, one = (np.diff(mass) for mass in joint_cdf(edges))
+    return float(np.where(decisions == 1, zero, one).sum())
 
 
 def student_joint_cdf(c=1.0):
