@@ -9,7 +9,13 @@ import numpy as np
 from learnable.datasets._simulate import generator
 from learnable.datasets.sequences import sample_hmm
 from learnable.latent.hmm import _kernels as kernels
-from learnable.validation import check_finite_array, check_probability_vector, check_scalar, probability_tolerance
+from learnable.validation import (
+    check_finite_array,
+    check_magnitude,
+    check_probability_vector,
+    check_scalar,
+    probability_tolerance,
+)
 
 __all__ = ["HMM", "DiscreteEmission", "GaussianEmission"]
 
@@ -41,14 +47,14 @@ class DiscreteEmission:
         if symbols.ndim != 1 or symbols.size == 0:
             raise ValueError(f"x must be a non-empty vector of symbols, got shape {symbols.shape}")
         if symbols.dtype.kind not in "iu":
-            values = check_finite_array(x, "x", ndim=1)
-            symbols = values.astype(np.int64)
-            if (symbols != values).any():
-                raise ValueError(f"x must hold whole numbers, got {values[symbols != values][0]}")
+            symbols = check_finite_array(x, "x", ndim=1)
+            broken = np.floor(symbols) != symbols
+            if broken.any():
+                raise ValueError(f"x must hold whole numbers, got {symbols[broken][0]}")
         if symbols.min() < 0 or symbols.max() >= self.n_symbols:
             where = int(np.flatnonzero((symbols < 0) | (symbols >= self.n_symbols))[0])
             raise ValueError(f"x must hold symbols 0..{self.n_symbols - 1}, got {symbols[where]} at {where}")
-        return symbols
+        return symbols.astype(np.int64, copy=False)
 
     def log_likelihoods(self, x):
         """ln f_j(x_t), an (n, K) table; O(nK)."""
@@ -61,9 +67,11 @@ class DiscreteEmission:
 
     def reestimate(self, sequences, weights, pseudocount=0.0):
         """The maximum likelihood emission when x_t belongs to state j with weight ``weights[t, j]``."""
-        mass = np.full((self.n_symbols, self.n_states), float(pseudocount))
-        for x, weight in zip(sequences, weights, strict=True):
-            kernels.symbol_mass(self.check(x), weight, mass)
+        pseudocount = check_scalar(pseudocount, "pseudocount", low=0)
+        mass = np.full((self.n_symbols, self.n_states), pseudocount)
+        sequences = [self.check(x) for x in sequences]
+        for x, weight in zip(sequences, _state_weights(weights, sequences, self.n_states), strict=True):
+            kernels.symbol_mass(x, weight, mass)
         total = mass.sum(axis=0)
         B = np.where(total[:, None] > 0, mass.T / np.where(total > 0, total, 1.0)[:, None], self.B)
         return DiscreteEmission(B / B.sum(axis=1, keepdims=True))
@@ -102,8 +110,9 @@ class GaussianEmission:
             raise ValueError(
                 f"variances must be a number or have shape ({len(means)},) or {means.shape}, got {variances.shape}"
             ) from None
-        if variances.min() <= 0:
-            raise ValueError(f"variances must be positive, got {variances.min()}")
+        if not np.finfo(float).tiny <= variances.min() <= variances.max() <= 1e300:
+            raise ValueError(f"variances must be positive normal numbers, got {variances.min()} to {variances.max()}")
+        check_magnitude(means, "means", smallest=0.0)
         self.means, self.variances = _frozen(means.copy()), _frozen(variances)
         self.n_states, self.ndim = len(means), means.ndim
 
@@ -113,7 +122,7 @@ class GaussianEmission:
         if len(x) == 0 or x.shape[1:] != self.means.shape[1:]:
             wanted = "(n,)" if self.ndim == 1 else f"(n, {self.means.shape[1]})"
             raise ValueError(f"x must have shape {wanted} with n >= 1, got {x.shape}")
-        return x
+        return check_magnitude(x, "x", smallest=0.0)
 
     def log_likelihoods(self, x):
         """ln f_j(x_t), an (n, K) table; O(nKd)."""
@@ -133,8 +142,9 @@ class GaussianEmission:
 
     def reestimate(self, sequences, weights, pseudocount=0.0):
         """Weighted means and variances, these at least 1e-9 of the data's; a state without weight keeps its own."""
-        x = np.concatenate([self.check(s).reshape(len(s), -1) for s in sequences])
-        weight = np.concatenate(weights)
+        sequences = [self.check(s) for s in sequences]
+        weight = np.concatenate(_state_weights(weights, sequences, self.n_states))
+        x = np.concatenate([s.reshape(len(s), -1) for s in sequences])
         old = self.means.reshape(self.n_states, -1), self.variances.reshape(self.n_states, -1)
         mass = weight.sum(axis=0)[:, None]
         safe = np.where(mass > 0, mass, 1.0)
@@ -209,7 +219,10 @@ class HMM:
         if self.emission is not None:
             return self.emission.check(x)
         try:
-            table = np.array(x, dtype=np.float64)
+            if np.asarray(x).dtype.kind == "c":
+                raise TypeError("complex")
+            # The recursions run along rows: a data frame, or its transpose, comes column by column.
+            table = np.array(x, dtype=np.float64, order="C")
         except (TypeError, ValueError):
             raise ValueError("x must be a table of log densities, one row a time, one column a state") from None
         if table.ndim != 2 or table.shape[1] != self.n_states or len(table) == 0:
@@ -222,7 +235,8 @@ class HMM:
 
     def densities(self, x):
         """A new table of ln f_j(x_t), without the check for impossible observations: the recursions make their own."""
-        return self.check(x) if self.emission is None else self.emission.log_likelihoods(x)
+        table = self.check(x) if self.emission is None else self.emission.log_likelihoods(x)
+        return np.require(table, dtype=np.float64, requirements=["C", "W"])
 
     def log_likelihoods(self, x):
         """Return ln f_j(x_t), an (n, K) table that may contain -inf.
@@ -284,6 +298,19 @@ class HMM:
 def impossible_observation(t):
     """The message for an observation that no state can emit."""
     return f"observation {t} has density zero in every state"
+
+
+def _state_weights(weights, sequences, n_states):
+    """The weights of the states of each sequence as float64 tables, after checking their shapes and signs."""
+    tables = [np.asarray(table, dtype=np.float64) for table in weights]
+    if len(tables) != len(sequences):
+        raise ValueError(f"weights must hold one table for each of the {len(sequences)} sequences, got {len(tables)}")
+    for number, (table, x) in enumerate(zip(tables, sequences, strict=True)):
+        if table.shape != (len(x), n_states):
+            raise ValueError(f"weights[{number}] must have shape {(len(x), n_states)}, got {table.shape}")
+        if not 0 <= table.min() <= table.max() < np.inf:
+            raise ValueError(f"weights[{number}] must be finite and non-negative")
+    return tables
 
 
 def _frozen(array):

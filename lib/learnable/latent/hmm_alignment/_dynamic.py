@@ -36,9 +36,11 @@ def best_values(start, net, scores):
     return out
 
 
-def tied_paths(start, net, scores, max_ties, tol):
-    """Yield every path whose value is within ``tol (1 + |best|)`` of the best, at most `max_ties` of them."""
-    values = best_values(start, net, scores)
+def tied_paths(values, net, max_ties, tol):
+    """Yield every path whose value is within ``tol (1 + |best|)`` of the best, at most `max_ties` of them.
+
+    `values` come from :func:`best_values`, and one of the last row is finite.
+    """
     matrix, (n, k) = net[0], values.shape
     slack = tol * (1 + abs(values[-1].max()))
     path = np.empty(n, dtype=np.int64)

@@ -328,12 +328,19 @@ def _possible(hmm):
 def _align(start, net, scores, all_ties=False, max_ties=1000, tol=1e-12):
     if all_ties:
         max_ties, tol = check_scalar(max_ties, "max_ties", low=1, integer=True), check_scalar(tol, "tol", low=0)
-        return tied_paths(start, net, scores, max_ties, tol)
+        values = best_values(start, net, scores)
+        if values[-1].max() == -np.inf:
+            _refuse(scores, values)
+        return tied_paths(values, net, max_ties, tol)
     path, value = best_path(start, net, scores)
     if value == -np.inf:
-        empty = (scores[0][1] == -np.inf).all(axis=1)
-        if empty.any():
-            raise ValueError(impossible_observation(int(empty.argmax())))
-        dead = (best_values(start, net, scores) == -np.inf).all(axis=1)
-        raise ValueError(impossible_sequence(int(dead.argmax())))
+        _refuse(scores, best_values(start, net, scores))
     return path
+
+
+def _refuse(scores, values):
+    """No path is possible: say from which time on."""
+    empty = (scores[0][1] == -np.inf).all(axis=1)
+    if empty.any():
+        raise ValueError(impossible_observation(int(empty.argmax())))
+    raise ValueError(impossible_sequence(int((values == -np.inf).all(axis=1).argmax())))
