@@ -13,6 +13,8 @@ from scipy import integrate, special, stats
 
 from learnable.datasets.counts import discrete_law, make_symbols
 from learnable.latent import entropy_estimation as ee
+from learnable.latent.entropy_estimation import PYMEntropy as PYM
+from learnable.latent.entropy_estimation.sampling import draw_entropy
 from learnable.latent.entropy_estimation.special import (
     digamma_from_one,
     inverse_progression_sum,
@@ -543,8 +545,102 @@ def test_no_coincidence_is_infinite():
 def test_unrestrained_tails_are_reported():
     with pytest.warns(UserWarning, match="tails"):
         assert ee.entropy_pym([5, 1, 1], q="uniform")[0] == np.inf
-    mean, sd = ee.entropy_pym([5, 3, 1, 1], q="py")
+    mean, sd = ee.entropy_pym([5, 3, 1, 1], q="uniform")
     assert np.isfinite(mean) and sd == np.inf
+    assert np.isfinite(ee.entropy_pym([5, 3, 2, 1], q="uniform")).all()
+
+
+def py_mean_up_to(counts, cut):
+    """Posterior mean of H for q="py" over d < 1 - cut, by the trapezoidal rule in log(1 - d) and public functions."""
+    v = np.linspace(0.0, -np.log(cut), 20_001)
+    d = -np.expm1(-v)
+    density = np.exp(ee.log_evidence(counts, d, 0.0 * d)) * special.zeta(2.0, 1 - d) * (1 - d)
+    means = ee.py_posterior_moments(counts, d, 0.0 * d)[0]
+    return np.trapezoid(density * means, v) / np.trapezoid(density, v)
+
+
+def test_the_mean_on_the_line_of_heavy_tails_needs_three_symbols_seen_twice():
+    """The density falls like (1 - d)^(r - 2) and the conditional mean grows like 1 / (1 - d)."""
+    for counts in ([3, 2, 1], [5, 3, 1, 1], [2, 2]):
+        cut = [py_mean_up_to(counts, 10.0**-power) for power in (4, 8, 12)]
+        assert cut[2] - cut[1] > 0.8 * (cut[1] - cut[0]) > 0.5  # grows with the logarithm of the cut
+        with pytest.warns(UserWarning, match="tails"):
+            assert ee.entropy_pym(counts, q="py") == (np.inf, np.inf)
+    for counts in ([3, 2, 2, 1], [5, 3, 2]):
+        mean, sd = ee.entropy_pym(counts, q="py")
+        assert mean == pytest.approx(py_mean_up_to(counts, 1e-12), rel=1e-5) and sd == np.inf
+        assert PYM("py").fit(counts).credible_interval() == (0.0, np.inf)
+    mean, sd = ee.entropy_pym([3, 2, 2, 2], q="py")
+    assert mean == pytest.approx(py_mean_up_to([3, 2, 2, 2], 1e-12), rel=1e-5) and 0 < sd < np.inf
+    assert np.isfinite(ee.entropy_pym([3, 2, 1], q="py", prior_measure="d_alpha")).all()
+
+
+def test_a_function_that_restrains_no_tails_is_found_out():
+    with pytest.warns(UserWarning, match="tails"):
+        assert ee.entropy_pym([5, 1, 1], q=np.ones_like) == (np.inf, np.inf)
+    assert ee.entropy_pym([5, 3, 2], q=np.ones_like) == pytest.approx(ee.entropy_pym([5, 3, 2], q="uniform"), rel=1e-9)
+    mean, sd = ee.entropy_pym([5, 1, 1], q=lambda g: 1 - g)
+    assert np.isfinite(mean) and sd == np.inf
+
+
+@pytest.mark.parametrize(
+    ("q", "message"),
+    [
+        (lambda g: 0.0 * g, "must not vanish"),
+        (lambda g: 0.5 - g, "none negative"),
+        (lambda g: g * np.nan, "finite numbers"),
+        (lambda g: "flat", "one number"),
+        (lambda g: np.ones(3), "one number"),
+        (7, "q must be"),
+    ],
+)
+def test_a_prior_function_must_be_one(q, message):
+    with pytest.raises(ValueError, match=message):
+        ee.entropy_pym([5, 3, 2, 2], q=q)
+
+
+def test_log_prior_checks_its_options():
+    for options in ({"q": "flat"}, {"strength": -1.0}, {"strength": np.nan}, {"prior_measure": "lebesgue"}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            ee.log_prior(0.2, 1.0, **options)
+
+
+def test_draws_have_the_conditional_moments_however_few_the_sticks():
+    """What the sticks leave enters in the mean, with the concentration that the seen symbols have added."""
+    k, m, size = np.array([1, 2, 5]), np.array([3, 2, 1]), 10_000
+    for d, alpha in ((0.4, 3.0), (0.0, 8.0)):
+        mean, var = ee.py_posterior_moments((k, m), d, alpha, kind="multiplicities")
+        for n_sticks in (1, 4, 60):
+            draws = draw_entropy(k, m, np.full(size, d), np.full(size, alpha), n_sticks, np.random.default_rng(1))
+            assert draws.mean() == pytest.approx(float(mean), abs=4 * float(np.sqrt(var / size)))
+        assert draws.std() == pytest.approx(float(np.sqrt(var)), rel=0.06)
+
+
+def test_empirical_bayes_plugs_in_the_mode():
+    model = PYM().fit(SMALL)
+    mean, var = ee.py_posterior_moments(SMALL, *model.map_)
+    assert ee.entropy_empirical_bayes(SMALL) == pytest.approx((float(mean), float(np.sqrt(var))), rel=1e-12)
+    best = model.log_posterior(*model.map_)
+    for factor in (0.5, 0.9, 1.1, 2.0):
+        assert model.log_posterior(model.map_[0], factor * model.map_[1]) < best
+
+
+def test_the_laplace_rectangle_reaches_six_deviations_of_the_curvature():
+    counts = [100, 40, 30, 30] + [5] * 30 + [2] * 40 + [1] * 60
+    model = PYM(method="laplace").fit(counts)
+    mode = np.array(model.map_)
+    step = 1e-3 * mode
+    offsets = np.eye(2) * step
+
+    def second(u, w):
+        f = [model.log_posterior(*(mode + a * u + b * w)) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+        return (f[0] - f[1] - f[2] + f[3]) / 4
+
+    hessian = np.array([[second(u, w) for w in offsets] for u in offsets]) / np.outer(step, step)
+    reach = 6 * np.sqrt(np.diag(np.linalg.inv(-hessian)))
+    for nodes, centre, half in zip((model.d_, model.alpha_), mode, reach, strict=True):
+        low, high = max(centre - half, 0.0), centre + half
+        assert low < nodes.min() < low + 0.01 * (high - low) and high - 0.01 * (high - low) < nodes.max() < high
 
 
 def test_one_symbol_is_finite_and_warns():
@@ -716,7 +812,8 @@ def test_bad_counts(function, bad, message):
 
 
 def test_bad_samples_and_multiplicities():
-    for bad in ([], [1.0, np.nan], [None, 1], np.zeros((2, 2, 2))):
+    missing = np.array(["2001-01-01", "NaT"], dtype="datetime64[D]")
+    for bad in ([], [1.0, np.nan], [None, 1], np.zeros((2, 2, 2)), missing, missing - missing[0]):
         with pytest.raises(ValueError, match="samples"):
             ee.multiplicities(bad, kind="samples")
     for bad in ([1, 2, 3], ([1, 1], [2, 2]), ([0], [1]), ([1, 2], [1])):
@@ -731,6 +828,8 @@ def test_bad_samples_and_multiplicities():
     [
         (lambda: ee.entropy_plugin([1, 2], base=1), "base"),
         (lambda: ee.entropy_plugin([1, 2], base=-2), "base"),
+        (lambda: ee.entropy_plugin([1, 2], base=0.5), "base"),
+        (lambda: ee.entropy_pym([2, 2], base=0.5), "base"),
         (lambda: ee.entropy_nsb([1, 2], 1), "alphabet_size"),
         (lambda: ee.entropy_nsb([1, 2], None), "alphabet_size"),
         (lambda: ee.entropy_james_stein([1, 2], 1), "alphabet_size"),

@@ -89,7 +89,7 @@ def entropy_plugin(data, *, kind="counts", base=None):
     data, kind
         See :func:`multiplicities`.
     base : float, optional
-        Of the logarithm; nats by default, 2 gives bits.
+        Of the logarithm, more than 1; nats by default, 2 gives bits.
 
     Examples
     --------
@@ -223,10 +223,7 @@ def in_base(value, base):
     """Nats to units of log `base`."""
     if base is None:
         return float(value)
-    base = check_scalar(base, "base", low=0, closed="neither")
-    if base == 1:
-        raise ValueError("base must differ from 1")
-    return float(value / np.log(base))
+    return float(value / np.log(check_scalar(base, "base", low=1, closed="neither")))
 
 
 def check_alphabet(size, K):
@@ -276,8 +273,10 @@ def _sample_counts(samples):
         raise ValueError(
             f"samples must be a non-empty vector, or a matrix with symbols as rows, got shape {samples.shape}"
         )
-    if samples.dtype.kind == "f" and np.isnan(samples).any():
+    if samples.dtype.kind in "fc" and np.isnan(samples).any():
         raise ValueError("samples must not contain NaN")
+    if samples.dtype.kind in "mM" and np.isnat(samples).any():
+        raise ValueError("samples must not contain NaT")
     if samples.dtype.kind == "O" and any(value is None or value != value for value in samples.ravel()):
         raise ValueError("samples must not contain missing values")
     if samples.ndim == 1 and samples.dtype.kind in "iu" and 0 <= samples.min() and samples.max() < 4 * samples.size:

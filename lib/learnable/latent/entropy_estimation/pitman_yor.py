@@ -179,17 +179,55 @@ def log_prior(d, alpha, *, q="exp", strength=10.0, prior_measure="h_gamma"):
     >>> round(float(log_prior(0.0, 1.0, strength=10.0)), 4)  # -10 + log psi_1(1) + log psi_1(2) - log 1
     -9.9409
     """
+    check_prior(q, strength, prior_measure)
     d, alpha = check_parameters(d, alpha)
     a, b = digamma_from_one(alpha), -digamma_from_one(-d)
     with np.errstate(divide="ignore", invalid="ignore"):
         h = a + b
         if callable(q):
-            value = np.log(np.asarray(q(np.where(h > 0, b / h, 0.0)), dtype=float))
+            value = np.log(_tail_density(q, np.where(h > 0, b / h, 0.0)))
         else:
             value = -strength * np.where(a > 0, h / a, np.inf) if q == "exp" and strength > 0 else np.zeros_like(h)
         if prior_measure == "h_gamma":
             value = value + np.log(trigamma(1.0 - d) * trigamma(1.0 + alpha) / h)
     return value
+
+
+def check_prior(q, strength, prior_measure, names=("exp", "uniform")):
+    """Refuse what is no prior of gamma; the values of a function are checked where they are used."""
+    if not callable(q) and not (isinstance(q, str) and q in names):
+        raise ValueError(f"q must be {', '.join(map(repr, names))} or a function of gamma, got {q!r}")
+    check_scalar(strength, "strength", low=0)
+    if not (isinstance(prior_measure, str) and prior_measure in ("h_gamma", "d_alpha")):
+        raise ValueError(f"prior_measure must be 'h_gamma' or 'd_alpha', got {prior_measure!r}")
+
+
+def _tail_density(q, gamma):
+    """The values of a prior function, one non-negative number for each gamma."""
+    value = np.asarray(q(gamma))
+    if value.dtype.kind not in "iufb" or value.shape not in ((), np.shape(gamma)):
+        raise ValueError("q must return one number for each gamma")
+    if not ((value >= 0) & (value < np.inf)).all():
+        raise ValueError("q must return finite numbers, none negative")
+    return np.broadcast_to(value, np.shape(gamma)).astype(float)
+
+
+def tail_power(q, strength, prior_measure):
+    """The power c of 1 - d by which the prior enters the posterior near d = 1; infinite if it restrains the tails.
+
+    With r symbols seen twice the posterior density behaves like (1 - d)^(r + c), and E[H | x, d] like 1 / (1 - d). So
+    the posterior mean exists if r + c > 0 and the standard deviation if r + c > 1. On the line alpha = 0 a flat h has
+    the density psi_1(1 - d), so c = -2; in the plane it is shared with gamma, so c = -1; for q ~ (1 - gamma)^p, p more.
+    """
+    if q == "dpm" or (q == "exp" and strength > 0):
+        return np.inf
+    measure = 0.0 if prior_measure == "d_alpha" else -2.0 if q == "py" else -1.0
+    if not callable(q):
+        return measure
+    near, nearer = _tail_density(q, np.array([1 - 1e-5, 1 - 1e-7]))
+    if nearer == 0 or near == 0:
+        return np.inf
+    return measure + round(float(np.log(near / nearer) / np.log(100.0)), 3)
 
 
 def sample_py(d, alpha, *, tol=1e-3, n_sticks=None, max_sticks=2_000_000, random_state=None):

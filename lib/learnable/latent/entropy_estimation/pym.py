@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from learnable.latent.entropy_estimation.counts import in_base, multiplicities
 from learnable.latent.entropy_estimation.pitman_yor import (
     CountSums,
+    check_prior,
     conditional_moments,
     log_new,
     log_prior,
     log_seen,
     py_posterior_moments,
+    tail_power,
 )
 from learnable.latent.entropy_estimation.quadrature import integrate_rows, legendre, window
 from learnable.latent.entropy_estimation.sampling import draw_entropy
@@ -64,7 +66,7 @@ class PYMEntropy(BaseEstimator):
     alpha_max : float, default=inf
         Largest alpha; only of use to see how a divergent integral grows.
     base : float, optional
-        Of the logarithm; nats by default.
+        Of the logarithm, more than 1; nats by default.
 
     Attributes
     ----------
@@ -78,9 +80,10 @@ class PYMEntropy(BaseEstimator):
 
     Notes
     -----
-    Without a coincidence (N = K) the estimate is infinite, and so it is for "d_alpha" with N - K = 1, and if tails
-    are not restrained (q "uniform" or "py") and fewer than two symbols were seen twice: each with a warning.
-    Unrestrained tails with fewer than three such symbols have an infinite standard deviation ("h_gamma").
+    Without a coincidence (N = K) the estimate is infinite, and so it is for "d_alpha" with N - K = 1, each with a
+    warning. If q does not restrain the tails, the posterior mean exists only if enough symbols were seen twice: three
+    for "py" and two for "uniform" under "h_gamma", one under "d_alpha"; the standard deviation needs one more. What
+    does not exist is infinite, the mean with a warning. Of a function q the power of 1 - gamma near 1 is found out.
 
     Examples
     --------
@@ -130,7 +133,7 @@ class PYMEntropy(BaseEstimator):
                 warnings.warn("the mode is at a boundary: method='auto' was used", UserWarning, stacklevel=2)
             else:
                 self._integrate(*nodes)
-        if self._heavy() and int(m[k > 1].sum()) < (2 if self.prior_measure == "d_alpha" else 3):
+        if not self._tail() > 1:
             self.std_ = np.inf
         return self
 
@@ -158,7 +161,7 @@ class PYMEntropy(BaseEstimator):
         level = check_scalar(level, "level", low=0, high=1, closed="neither")
         if method not in ("gaussian", "sample"):
             raise ValueError(f"method must be 'gaussian' or 'sample', got {method!r}")
-        if not np.isfinite(self.entropy_):
+        if not np.isfinite(self.entropy_) or (method == "gaussian" and not np.isfinite(self.std_)):
             return 0.0, np.inf
         if method == "sample":
             draws = self.sample_entropy(n_draws, random_state=random_state)
@@ -186,11 +189,7 @@ class PYMEntropy(BaseEstimator):
         return log_seen(self._k, self._m, d) + log_new(self._k, self._m, d, alpha) + self._log_prior(d, alpha)
 
     def _check(self):
-        if not callable(self.q) and self.q not in ("exp", "dpm", "py", "uniform"):
-            raise ValueError(f"q must be 'exp', 'dpm', 'py', 'uniform' or a function of gamma, got {self.q!r}")
-        check_scalar(self.strength, "strength", low=0)
-        if self.prior_measure not in ("h_gamma", "d_alpha"):
-            raise ValueError(f"prior_measure must be 'h_gamma' or 'd_alpha', got {self.prior_measure!r}")
+        check_prior(self.q, self.strength, self.prior_measure, ("exp", "dpm", "py", "uniform"))
         if self.method not in ("auto", "laplace"):
             raise ValueError(f"method must be 'auto' or 'laplace', got {self.method!r}")
         if np.shape(self.grid) != (2,):
@@ -204,20 +203,20 @@ class PYMEntropy(BaseEstimator):
     def _kind(self):
         return self.q if isinstance(self.q, str) else "callable"
 
-    def _heavy(self):
-        """Whether the prior leaves tails unrestrained (of a callable we cannot know)."""
-        return self._kind() in ("py", "uniform") or (self._kind() == "exp" and self.strength == 0)
+    def _tail(self):
+        """The power of 1 - d in the posterior density near d = 1: the mean needs more than 0, the deviation than 1."""
+        return int(self._m[self._k > 1].sum()) + tail_power(self.q, self.strength, self.prior_measure)
 
     def _divergence(self):
         """Why the posterior mean is infinite, or None."""
-        coincidences, repeated = self.n_samples_ - self.n_symbols_, int(self._m[self._k > 1].sum())
+        coincidences = self.n_samples_ - self.n_symbols_
         flat = self.prior_measure == "d_alpha"
         if self._kind() != "py" and self.alpha_max == np.inf:
             if coincidences == 0:
                 return "no symbol was seen twice"
             if flat and coincidences == 1:
                 return "the measure 'd_alpha' needs N - K >= 2 (Archer et al. 2014, Theorem 2)"
-        if self._heavy() and repeated < (1 if flat else 2):
+        if not self._tail() > 0:
             return f"q={self.q!r} does not restrain the tails, and too few symbols were seen twice"
         return None
 
@@ -306,6 +305,8 @@ class PYMEntropy(BaseEstimator):
         return d, alpha, self.log_posterior(d, alpha) + np.log(np.outer(wx, wy))
 
     def _integrate(self, d, alpha, logw):
+        if not logw.max() > -np.inf:
+            raise ValueError("q must not vanish everywhere: no (d, alpha) has positive posterior density")
         weights = np.exp(logw - logw.max())
         weights /= weights.sum()
         keep = weights > 0
