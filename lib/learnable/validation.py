@@ -9,7 +9,7 @@ into codes 0..k-1 and :func:`decode_labels` turns codes back, with an optional s
 "noise") that :func:`check_sentinel` has found to be no class.
 """
 
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 
 import numpy as np
 from numba import njit
@@ -83,8 +83,7 @@ def check_scalar(value, name, *, low=-np.inf, high=np.inf, closed="both", intege
         above = value >= low if closed in ("both", "left") else value > low
         below = value <= high if closed in ("both", "right") else value < high
         accepted = bool(above and below and -np.inf < value < np.inf)
-        # An int or a Fraction may be finite and still too large for a float.
-        accepted = accepted and (integer or abs(value) <= np.finfo(np.float64).max)
+        accepted = accepted and (integer or _fits_a_float(value))
     if not accepted:
         left = "[" if closed in ("both", "left") and low > -np.inf else "("
         right = "]" if closed in ("both", "right") and high < np.inf else ")"
@@ -93,10 +92,18 @@ def check_scalar(value, name, *, low=-np.inf, high=np.inf, closed="both", intege
     return int(value) if integer else float(value)
 
 
+def _fits_a_float(value):
+    """An int or a Fraction may be finite and still too large."""
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False
+
+
 def _shown(value):
     """`value` for a message: an integer of thousands of digits, which Python refuses to print, by its size."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)).bit_length() > 1024:
-        return f"an integer of {abs(int(value)).bit_length()} bits"
+    if isinstance(value, Rational) and not isinstance(value, bool) and abs(int(value)).bit_length() > 1024:
+        return f"a number of {abs(int(value)).bit_length()} bits"
     return repr(value)
 
 

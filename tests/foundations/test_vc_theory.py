@@ -66,7 +66,7 @@ class Positive:
         return "Positive()"
 
 
-@parametrize_with_checks([ThresholdERM(), SRM(k_max=3), FiniteERM([Positive()]), Memoriser()])
+@parametrize_with_checks([ThresholdERM(), SRM(k_max=3, feature=0), FiniteERM([Positive()]), Memoriser()])
 def test_sklearn_conventions(estimator, check):
     check(estimator)
 

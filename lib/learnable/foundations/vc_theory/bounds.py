@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnable.validation import check_scalar
+from learnable.validation import check_finite_array, check_scalar
 
 __all__ = [
     "TailBound",
@@ -160,7 +160,7 @@ def vc_tail(V=None, log_shatter=None, exponent=32.0):
     if (V is None) == (log_shatter is None):
         raise ValueError("give V or log_shatter, not both")
     if V is None:
-        return TailBound(np.log(8.0) + np.asarray(log_shatter, float), 0.0, 1.0 / exponent)
+        return TailBound(np.log(8.0) + _log_shatter(log_shatter), 0.0, 1.0 / exponent)
     return TailBound(np.log(8.0), _dimension(V), 1.0 / exponent)
 
 
@@ -206,7 +206,7 @@ def vc_mean(n, V=None, log_shatter=None):
     n = _positive(n, "n")
     if (V is None) == (log_shatter is None):
         raise ValueError("give V or log_shatter, not both")
-    growth = _dimension(V) * np.log1p(n) if log_shatter is None else np.asarray(log_shatter, float)
+    growth = _dimension(V) * np.log1p(n) if log_shatter is None else _log_shatter(log_shatter)
     return 2.0 * np.sqrt((growth + np.log(2.0)) / n)
 
 
@@ -253,22 +253,22 @@ def tail_to_mean(C, A):
     >>> float(tail_to_mean(np.e, 2.0))
     1.0
     """
-    C, A = np.asarray(C, float), _positive(A, "A")
-    if np.isnan(C).any() or (C < 1).any():
+    C, A = check_finite_array(C, "C"), _positive(A, "A")
+    if (C < 1).any():
         raise ValueError("C must be at least 1: a probability bound below 1 at eps = 0 is no bound for Z >= 0")
     return np.sqrt((np.log(C) + 1.0) / A)
 
 
 def _positive(value, name):
-    value = np.asarray(value, float)
-    if np.isnan(value).any() or (value <= 0).any() or np.isinf(value).any():
+    value = check_finite_array(value, name)
+    if (value <= 0).any():
         raise ValueError(f"{name} must be positive and finite")
     return value
 
 
 def _probability(value, name):
-    value = np.asarray(value, float)
-    if np.isnan(value).any() or (value <= 0).any() or (value > 1).any():
+    value = check_finite_array(value, name)
+    if (value <= 0).any() or (value > 1).any():
         raise ValueError(f"{name} must lie in (0, 1]")
     return value
 
@@ -276,7 +276,14 @@ def _probability(value, name):
 def _dimension(V):
     if np.ndim(V) == 0:
         return float(check_scalar(V, "V", low=0))
-    V = np.asarray(V, float)
-    if np.isnan(V).any() or (V < 0).any() or np.isinf(V).any():
+    V = check_finite_array(V, "V")
+    if (V < 0).any():
         raise ValueError("V must be finite and not negative")
     return V
+
+
+def _log_shatter(value):
+    value = check_finite_array(value, "log_shatter")
+    if (value < 0).any():
+        raise ValueError("log_shatter must not be negative: a class cuts out at least one pattern")
+    return value

@@ -178,7 +178,7 @@ class ThresholdERM(_BinaryRule):
         left_ones, left_zeros = np.append(0, ones.cumsum()), np.append(0, zeros.cumsum())
         above = left_ones + (n0 - left_zeros)
         below = left_zeros + (n1 - left_ones)
-        cuts = np.concatenate([[-np.inf], 0.5 * (values[1:] + values[:-1]), [np.inf]])
+        cuts = np.concatenate([[-np.inf], 0.5 * values[1:] + 0.5 * values[:-1], [np.inf]])
         best_above, best_below = int(np.argmin(above)), int(np.argmin(below))
         if self.both_sides and below[best_below] < above[best_above]:
             self.side_, self.threshold_, errors = -1, cuts[best_below], below[best_below]
@@ -292,8 +292,8 @@ class interval_path:
         change = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
         begins, ends = change[::2], change[1::2]
         x, end = self._x, self._end
-        low = np.array([-np.inf if b == 0 else 0.5 * (x[end[b - 1]] + x[end[b - 1] + 1]) for b in begins])
-        high = np.array([np.inf if e == len(end) else 0.5 * (x[end[e - 1]] + x[end[e - 1] + 1]) for e in ends])
+        low = np.array([-np.inf if b == 0 else 0.5 * x[end[b - 1]] + 0.5 * x[end[b - 1] + 1] for b in begins])
+        high = np.array([np.inf if e == len(end) else 0.5 * x[end[e - 1]] + 0.5 * x[end[e - 1] + 1] for e in ends])
         return np.column_stack([low, high]) if len(begins) else np.empty((0, 2))
 
 
@@ -430,7 +430,7 @@ def _between(values, i, j):
         return -np.inf
     if j >= len(values):
         return np.inf
-    return 0.5 * (values[i] + values[j])
+    return 0.5 * values[i] + 0.5 * values[j]
 
 
 @njit(cache=True)

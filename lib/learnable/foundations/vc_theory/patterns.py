@@ -108,8 +108,21 @@ def _boxes(points, one_dimension):
     return _unpack(words, len(points))
 
 
+def _in_units(points, common=False):
+    """The points around 0 and of size about 1: what a family can cut has neither origin nor unit, tolerances have both.
+
+    Units are powers of two, so that only the subtraction of the centre may round; one for each column, or a common one
+    where angles matter.
+    """
+    half = 0.5 * points
+    half = half - (0.5 * half.min(axis=0) + 0.5 * half.max(axis=0))
+    size = np.abs(half).max(axis=None if common else 0)
+    return half / np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
+
+
 def _halfspaces(points, k=None):
     n, d = points.shape
+    points = _in_units(points)
     if n == 1:
         return np.array([[False], [True]])
     if d == 1:
@@ -124,8 +137,7 @@ def _halfspaces(points, k=None):
 def _balls(points, k=None):
     """Balls are halfspaces of the lifted points (x, |x|²) below a hyperplane that is not vertical, or in the limit."""
     n, d = points.shape
-    centred = points - points.mean(axis=0)
-    centred /= np.abs(centred).max() or 1.0
+    centred = _in_units(points, common=True)
     lifted = np.column_stack([centred, (centred**2).sum(axis=1)])
     vertical = _halfspaces(points)
     if n <= d + 1 or _affine_rank(lifted) < d + 1:
@@ -216,7 +228,7 @@ def _polygons(points, k=None):
     n = len(points)
     if n > _GROUND_LIMIT:
         raise ValueError(f"polygons: at most {_GROUND_LIMIT} points, got {n}")
-    hulls = _hull_masks(points)
+    hulls = _hull_masks(_in_units(points))
 
     def close(mask):
         members = [i for i in range(n) if mask >> i & 1]

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from learnable.foundations.vc_theory.learners import KIntervalERM, _BinaryRule, _inside, interval_path
-from learnable.validation import check_scalar
+from learnable.validation import check_finite_array, check_scalar
 
 __all__ = [
     "PENALTIES",
@@ -49,9 +49,9 @@ def penalty(name, V, n, k=1, a=1.0, b=0.0):
     >>> round(float(penalty("lugosi", V=2, n=1000)), 4)
     0.2409
     """
-    V, k = np.asarray(V, float), np.asarray(k, float)
-    n = check_scalar(n, "n", low=1)
-    if name not in PENALTIES:
+    V, k = check_finite_array(V, "V"), check_finite_array(k, "k")
+    n, a, b = check_scalar(n, "n", low=1), check_scalar(a, "a", low=0), check_scalar(b, "b", low=0)
+    if not (isinstance(name, str) and name in PENALTIES):
         raise ValueError(f"penalty must be one of {', '.join(PENALTIES)} or a callable; got {name!r}")
     if (V < 0).any() or (k < 1).any():
         raise ValueError("V must not be negative and k must be at least 1")
@@ -82,11 +82,9 @@ def srm_select(train_risks, V, n, rule="lugosi", **options):
     >>> int(srm_select([0.4, 0.1, 0.09], [2, 4, 6], 100_000))
     1
     """
-    risks, V = np.asarray(train_risks, float), np.asarray(V, float)
-    if risks.ndim != 1 or risks.shape != V.shape or len(risks) == 0:
+    risks, V = check_finite_array(train_risks, "train_risks", ndim=1), check_finite_array(V, "V", ndim=1)
+    if risks.shape != V.shape or len(risks) == 0:
         raise ValueError("train_risks and V must be vectors of the same length")
-    if np.isnan(risks).any():
-        raise ValueError("train_risks holds NaN")
     k = np.arange(1, len(risks) + 1)
     cost = rule(V, n, k) if callable(rule) else penalty(rule, V, n, k, **options)
     return int(np.argmin(risks + cost))
@@ -107,6 +105,8 @@ class SRM(_BinaryRule):
         See `penalty`.
     a, b : float
         Constants of the generic penalty.
+    feature : int, optional
+        The column that unions of intervals use; needed where X has more than one.
 
     Attributes
     ----------
@@ -123,13 +123,21 @@ class SRM(_BinaryRule):
     3
     """
 
-    def __init__(self, classes=None, dimensions=None, k_max=12, penalty="lugosi", a=1.0, b=0.0):
+    def __init__(self, classes=None, dimensions=None, k_max=12, penalty="lugosi", a=1.0, b=0.0, feature=None):
         self.classes = classes
         self.dimensions = dimensions
         self.k_max = k_max
         self.penalty = penalty
         self.a = a
         self.b = b
+        self.feature = feature
+
+    def _column(self, X):
+        """What the default classes look at: the only column, or the one that was asked for."""
+        if self.feature is None and X.shape[1] > 1:
+            raise ValueError(f"unions of intervals use one column, X has {X.shape[1]}: give feature, or classes")
+        j = check_scalar(self.feature or 0, "feature", low=0, high=X.shape[1] - 1, integer=True)
+        return X[:, j : j + 1]
 
     def fit(self, X, y):
         X, codes = self._prepare(X, y)
@@ -137,7 +145,7 @@ class SRM(_BinaryRule):
         if self.classes is None:
             k_max = check_scalar(self.k_max, "k_max", low=1, integer=True)
             V = 2.0 * np.arange(1, k_max + 1)
-            whole = KIntervalERM(k_max).fit(X[:, :1], codes)
+            whole = KIntervalERM(k_max).fit(self._column(X), codes)
             self.train_risks_ = whole.errors_[1:] / n
         else:
             if self.dimensions is None or len(self.dimensions) != len(self.classes):
@@ -162,40 +170,63 @@ class SRM(_BinaryRule):
 
     def predict(self, X):
         X = self._points(X)
-        codes = self.estimator_.predict(X[:, :1] if self.classes is None else X)
+        codes = self.estimator_.predict(self._column(X) if self.classes is None else X)
         return self._decode(np.asarray(codes) == 1)
 
 
 class SieveERM(_BinaryRule):
-    """Empirical risk minimisation in a class that grows with n: unions of k(n) intervals.
+    """Empirical risk minimisation in a class that grows with n: by default unions of k(n) intervals.
 
     Parameters
     ----------
-    k_of_n : callable
-        By default ⌈n^{1/3}⌉.
+    k_of_n : callable, optional
+        n → k, by default ⌈n^{1/3}⌉.
+    member : callable, optional
+        k → an empirical risk minimiser over the k-th class, for another sieve: the estimator is fitted to the labels
+        0 and 1. With it X may have any number of columns.
+
+    Attributes
+    ----------
+    k_ : int
+        The class that was used.
+    estimator_ : the fitted minimiser
+    intervals_ : array (j, 2)
+        For unions of intervals.
 
     Examples
     --------
     >>> X, y = IntervalTruth().sample(1000, random_state=0)
     >>> SieveERM().fit(X, y).k_
     10
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> SieveERM(member=lambda k: DecisionTreeClassifier(max_leaf_nodes=k + 1)).fit(X, y).estimator_.get_n_leaves()
+    11
     """
 
-    _n_features = 1
-
-    def __init__(self, k_of_n=None):
+    def __init__(self, k_of_n=None, member=None):
         self.k_of_n = k_of_n
+        self.member = member
 
     def fit(self, X, y):
         X, codes = self._prepare(X, y)
+        for name in ("k_of_n", "member"):
+            if not (getattr(self, name) is None or callable(getattr(self, name))):
+                raise ValueError(f"{name} must be a function or None, got {getattr(self, name)!r}")
         rule = self.k_of_n or (lambda n: int(np.ceil(round(n ** (1 / 3), 9))))
-        self.k_ = min(check_scalar(rule(len(codes)), "k_of_n(n)", low=1, integer=True), (len(codes) + 1) // 2 or 1)
+        k = check_scalar(rule(len(codes)), "k_of_n(n)", low=1, integer=True)
+        if self.member is not None:
+            self.k_, self.estimator_ = k, self.member(k).fit(X, codes)
+            return self
+        if X.shape[1] != 1:
+            raise ValueError(f"X must have 1 feature(s), got {X.shape[1]} features; give member for another sieve")
+        self.k_ = min(k, (len(codes) + 1) // 2 or 1)  # more intervals than that change nothing
         self.estimator_ = KIntervalERM(self.k_).fit(X, codes)
         self.intervals_ = self.estimator_.intervals_
         return self
 
     def predict(self, X):
-        return self._decode(np.asarray(self.estimator_.predict(self._points(X))) == 1)
+        X = self._points(X)
+        return self._decode(np.asarray(self.estimator_.predict(X)) == 1)
 
 
 def penalised_minimum(x, y, k_max, rule="lugosi", **options):
@@ -209,6 +240,7 @@ def penalised_minimum(x, y, k_max, rule="lugosi", **options):
     >>> k, round(value, 2)
     (1, 0.1)
     """
+    x = check_finite_array(x, "x", ndim=1)
     n = len(x)
     path = interval_path(x, y, k_max)
     k = np.arange(1, k_max + 1)
@@ -217,7 +249,7 @@ def penalised_minimum(x, y, k_max, rule="lugosi", **options):
     for limit in k:
         found = path.intervals(int(limit))
         used = max(len(found), 1)  # the smallest class that holds this set
-        inside = _inside(np.asarray(x, float), found)
+        inside = _inside(x, found)
         value = float(np.mean(inside != (np.asarray(y) == 1)) + cost[used - 1])
         if value < best[0]:
             best = (value, used, found)
@@ -231,8 +263,10 @@ def cross_validated_k(x, y, k_max, folds=5, random_state=None):
     >>> 3 <= cross_validated_k(X[:, 0], y, 12, random_state=0) <= 6
     True
     """
-    x, y = np.asarray(x, float), np.asarray(y)
-    wrong = np.zeros(k_max)
+    x, y = check_finite_array(x, "x", ndim=1), np.asarray(y)
+    if y.shape != x.shape:
+        raise ValueError(f"y must hold one label for each of the {len(x)} entries of x, got shape {y.shape}")
+    wrong = np.zeros(check_scalar(k_max, "k_max", low=1, integer=True))
     for train, test in KFold(folds, shuffle=True, random_state=random_state).split(x):
         path = interval_path(x[train], y[train], k_max)
         for k in range(1, k_max + 1):

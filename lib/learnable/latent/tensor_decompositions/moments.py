@@ -174,7 +174,7 @@ class WordMoments:
 
     def multiply(self, R):
         """Return M2 @ R for R of shape (d, m), in one pass over the counts: O(nnz m)."""
-        R = np.ascontiguousarray(R, dtype=np.float64)
+        R = self._over_words(R, "R")
         X = self.X
         out = _pair_pass(X.indptr, X.indices, X.data, self._pair, R)
         out -= self._pair_diagonal[:, None] * R
@@ -182,9 +182,16 @@ class WordMoments:
             out -= self.alpha0 / (self.alpha0 + 1) * np.outer(self.M1, self.M1 @ R)
         return out
 
+    def _over_words(self, R, name):
+        """A table with one row for each word: the passes over the counts look up rows without asking."""
+        R = np.ascontiguousarray(check_finite_array(R, name, ndim=2))
+        if len(R) != self.X.shape[1]:
+            raise ValueError(f"{name} must have one row for each of the {self.X.shape[1]} words, got shape {R.shape}")
+        return R
+
     def whitened_third(self, W):
         """Return M3(W, W, W), of shape (k, k, k): O(nnz k + n k^3 + d k^3), memory O((n + d) k) beside the counts."""
-        W = np.ascontiguousarray(W, dtype=np.float64)
+        W = self._over_words(W, "W")
         k, X, a0 = W.shape[1], self.X, self.alpha0
         Y, G = _triple_pass(X.indptr, X.indices, X.data, self._triple, W)
         T = triple_mean(Y, weights=self._triple)
@@ -218,7 +225,11 @@ def triple_mean(Y, *, weights=None):
     """
     Y = check_finite_array(Y, "Y", ndim=2)
     n, k = Y.shape
+    if 0 in Y.shape:
+        raise ValueError(f"Y must have at least one row and one column, got shape {Y.shape}")
     weights = np.full(n, 1.0 / n) if weights is None else check_finite_array(weights, "weights", ndim=1)
+    if weights.size != n:
+        raise ValueError(f"weights must have one entry for each of the {n} rows of Y, got {weights.size}")
     i, j = np.triu_indices(k)
     packed = np.zeros((k, i.size))
     for start in range(0, n, CHUNK):

@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from learnable.latent.tensor_decompositions.base import TensorEstimator, to_distributions
 from learnable.latent.tensor_decompositions.moments import CHUNK
@@ -10,6 +11,8 @@ from learnable.latent.tensor_decompositions.whitening import whiten
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["HMMTensor", "MultiViewTensor", "hmm_from_views"]
+
+MOST_SYMBOLS = 4096  # of discrete sequences: the moments are square tables over the symbols
 
 
 class MultiViewTensor(TensorEstimator):
@@ -136,6 +139,7 @@ class HMMTensor(TensorEstimator):
         """
         from learnable.latent.hmm import HMM, DiscreteEmission, GaussianEmission
 
+        check_is_fitted(self, "transition_")
         P = np.ascontiguousarray(self.transition_.T)
         if self.discrete_:
             return HMM(self.start_, P, DiscreteEmission(np.ascontiguousarray(self.observation_.T)))
@@ -146,11 +150,16 @@ class HMMTensor(TensorEstimator):
         return HMM(self.start_, P, GaussianEmission(means, np.tile(left, (len(means), 1))))
 
     def _symbols(self, largest):
-        if self.n_symbols is None:
-            return largest + 1
-        d = check_scalar(self.n_symbols, "n_symbols", low=1, integer=True)
+        d = largest + 1
+        if self.n_symbols is not None:
+            d = check_scalar(self.n_symbols, "n_symbols", low=1, integer=True)
         if largest >= d:
             raise ValueError(f"sequences contain the symbol {largest}, but n_symbols = {d}: symbols are 0 to {d - 1}")
+        if d > MOST_SYMBOLS:
+            raise ValueError(
+                f"{d} symbols need moments of {d} x {d} numbers; at most {MOST_SYMBOLS} are accepted. Symbols that "
+                "leave gaps can be numbered anew: np.unique(x, return_inverse=True)"
+            )
         return d
 
 

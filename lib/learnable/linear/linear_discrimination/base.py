@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_binary, check_finite_array, check_scalar, check_weights
+from learnable.validation import check_binary, check_finite_array, check_magnitude, check_scalar, check_weights
 
 __all__ = ["Hyperplane"]
 
@@ -79,6 +79,7 @@ class LinearRule(ClassifierMixin, BaseEstimator):
         """Checked X, codes 0…k−1 and weights, without the rows of weight zero."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
+        check_magnitude(X, "X")
         weights = check_weights(sample_weight, len(y))
         if weights is None:
             weights = np.ones(len(y))

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from learnable.linear.linear_discrimination.base import LinearRule
 from learnable.linear.linear_discrimination.moments import Split
-from learnable.validation import check_finite_array, check_scalar, check_weights
+from learnable.validation import check_finite_array, check_magnitude, check_scalar, check_weights
 
 __all__ = ["FingeringClassifier", "HalfspaceERM2D", "SplitERM", "best_halfplane", "best_split"]
 
@@ -139,7 +139,7 @@ def best_halfplane(X, y, sample_weight=None):
     >>> error
     1.0
     """
-    X = check_finite_array(X, "X", ndim=2)
+    X = check_magnitude(check_finite_array(X, "X", ndim=2), "X", smallest=1e-280, largest=1e280)
     if X.shape[1] != 2:
         raise ValueError(f"X must have 2 columns, got {X.shape[1]}")
     y = _zero_one(y, len(X))
@@ -152,17 +152,32 @@ def _best_halfplane(X, y, weights):
     where = where.ravel()
     c0 = np.bincount(where, weights=np.where(y == 0, weights, 0.0), minlength=len(points))
     c1 = np.bincount(where, weights=np.where(y == 1, weights, 0.0), minlength=len(points))
-    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    centre = 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
     Z = points - centre
+    unit = _units(np.abs(Z).max(axis=0))
+    Z /= unit
     scale = float(np.abs(Z).max())
     pivot, a, b, left_is_one = _sweep(np.ascontiguousarray(Z[:, 0]), np.ascontiguousarray(Z[:, 1]), c0, c1, scale)
     if pivot < 0:
         return np.zeros(2), 1.0 if c1.sum() > c0.sum() else -1.0, float(min(c0.sum(), c1.sum()))
     w, cut = _line(Z, pivot, a, b, left_is_one, c1[pivot] >= c0[pivot])
+    w /= unit
+    length = np.abs(w).max()
+    length *= np.linalg.norm(w / length)
+    w, cut = w / length, cut / length
     w0 = -cut - w @ centre
     says = points @ w + w0 >= 0
     attained = float(c0[says].sum() + c1[~says].sum())
     return w, float(w0), attained
+
+
+def _units(size):
+    """Powers of two, so that dividing rounds nothing: one for both columns, which keeps the angles of the gaps.
+
+    Only where one column would be lost in the rounding of the other does each get its own.
+    """
+    unit = np.exp2(np.floor(np.log2(np.where(size > 0, size, size.max() or 1.0))))
+    return unit if unit.max() > 2.0**20 * unit.min() else np.full(2, unit.max())
 
 
 def _line(Z, pivot, a, b, left_is_one, pivot_is_one):

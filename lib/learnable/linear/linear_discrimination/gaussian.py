@@ -5,6 +5,8 @@ Source: Lember 2012, Sec. 3.4 and 3.6.3, with the sign of the prior term correct
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 from scipy import linalg
 from scipy.special import softmax
@@ -94,13 +96,15 @@ def gaussian_discriminants(X, means, covs, priors):
 
 
 def _factor(S, name):
-    try:
-        L = linalg.cholesky(S, lower=True)
-    except linalg.LinAlgError:
-        L = np.zeros((1, 1))
-    if np.diag(L).min() <= 1e-8 * np.sqrt(np.diag(S).max()):
+    """Cholesky factor of a covariance; whether it is singular is asked of the correlations, which know no units."""
+    spread = np.sqrt(np.diag(S))
+    L = np.zeros((1, 1))
+    if spread.min() > 0:
+        with contextlib.suppress(linalg.LinAlgError):
+            L = linalg.cholesky(S / spread / spread[:, None], lower=True)
+    if np.diag(L).min() <= 1e-8:
         raise ValueError(f"the covariance of class {name!r} is singular; use shrinkage > 0 or fewer features")
-    return L
+    return spread[:, None] * L
 
 
 def _discriminants(X, means, factors, priors):
@@ -257,9 +261,12 @@ class FisherLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearRule):
 
 
 def _fisher_coordinates(parts, size):
-    values, vectors = linalg.eigh(parts.cov_within)
+    # In units of each column's spread, so that the rank does not depend on units.
+    spread = np.sqrt(np.diag(parts.cov_within))
+    spread[spread == 0] = 1.0
+    values, vectors = linalg.eigh(parts.cov_within / spread / spread[:, None])
     keep = values > 1e-12 * max(values[-1], 1e-300)
-    whiten = vectors[:, keep] / np.sqrt(values[keep])
+    whiten = vectors[:, keep] / np.sqrt(values[keep]) / spread[:, None]
     ratio, rotation = linalg.eigh(whiten.T @ parts.cov_between @ whiten)
     scalings = (whiten @ rotation)[:, ::-1][:, :size]
     leading = np.abs(scalings).argmax(axis=0)

@@ -14,7 +14,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from learnable.linear.linear_discrimination.base import LinearRule, solve_symmetric
-from learnable.validation import check_scalar
+from learnable.validation import check_finite_array, check_magnitude, check_scalar, encode_labels
 
 __all__ = ["LogisticDiscriminant", "SeparationWarning", "linear_separation"]
 
@@ -44,9 +44,9 @@ def linear_separation(X, y):
     >>> [linear_separation([[0.0], [1.0], [1.0], [2.0]], y) for y in ([0, 0, 1, 1], [0, 1, 0, 1], [1, 0, 0, 1])]
     ['quasi', 'quasi', 'overlap']
     """
-    X = np.asarray(X, float)
-    codes = np.unique(np.asarray(y), return_inverse=True)[1]
-    if X.ndim != 2 or len(codes) != len(X) or codes.max(initial=0) == 0:
+    X = check_magnitude(check_finite_array(X, "X", ndim=2), "X")
+    codes = encode_labels(y)[1]
+    if len(codes) != len(X) or codes.max(initial=0) == 0:
         raise ValueError("X must have shape (n, d), with one label of y for each row and at least two classes")
     centred = X - X.mean(axis=0)
     spread = np.abs(centred).max(axis=0)
