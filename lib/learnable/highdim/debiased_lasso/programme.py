@@ -37,6 +37,8 @@ __all__ = [
 # A lower bound on the variance of a row beyond this multiple of 1 / Sigma_ii proves it useless: intervals that are
 # 10,000 times too long. The bound is infinite exactly when the programme is infeasible.
 HOPELESS = 1e8
+# A search for mu that ends above this has not decorrelated the row: at 1/2 two equal columns pass.
+COARSE = 0.4
 
 
 class Decorrelation(NamedTuple):
@@ -122,9 +124,11 @@ def decorrelate(
     n : int, optional
         Sample size, for the default of `mu` only.
     adaptive_mu : bool, default=False
-        For each row divide mu by `factor`, at most `n_tries` times, as long as plain coordinate descent settles
-        within `sweeps_a_try` sweeps (violations below mu / 100); start higher where it does not settle at all. This
-        is the rule of the authors' programme; :math:`\mu=2\sqrt{\log p/n}` itself leaves too much bias.
+        For each row divide mu by `factor`, at most `n_tries` times, as long as the programme has a solution: found by
+        `sweeps_a_try` plain sweeps of coordinate descent, or, where columns are so correlated that these creep, by
+        the method that solves the row in the end. A row without a solution at the start gets the next larger mu that
+        has one, at most :math:`\rho_i/(1+\rho_i)`, with a warning. (The authors' programme raises mu as soon as its
+        sweeps do not settle, which correlated columns do not survive.)
     tol : float, default=1e-10
         Largest violation of the optimality conditions, in units of the constraint.
     max_sweeps : int, default=500
@@ -150,24 +154,26 @@ def decorrelate(
         if not adaptive_mu or n is None:
             raise ValueError("give mu; or n together with adaptive_mu=True, to start from default_mu(p, n)")
         mu = default_mu(len(S), n)
-    mus = _check_mu(mu, len(rows))
+    starts = _check_mu(mu, len(rows))
     if method == "cvxpy":
         if adaptive_mu:
             raise ValueError("adaptive_mu goes with method='dual_cd'")
-        return _by_cvxpy(S, rows, mus)
+        return _by_cvxpy(S, rows, starts)
     if adaptive_mu:
         factor = check_scalar(factor, "factor", low=1, closed="neither")
         n_tries = check_scalar(n_tries, "n_tries", low=0, integer=True)
         sweeps_a_try = check_scalar(sweeps_a_try, "sweeps_a_try", low=1, integer=True)
     else:
         factor, n_tries, sweeps_a_try = 1.0, 0, 0
-    settings = (factor, n_tries, sweeps_a_try, tol, max_sweeps, _is_regular(S))
+    search, regular = _Search(factor, n_tries, sweeps_a_try, max_sweeps), _is_regular(S)
     blocks = np.array_split(np.arange(len(rows)), max(1, min(len(rows), 1 if n_jobs == 1 else 16)))
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_solve_rows)(S, rows[block], mus[block], *settings) for block in blocks
+        delayed(_solve_rows)(S, rows[block], starts[block], search, tol, regular) for block in blocks
     )
     M, mus, status, sweeps = (np.concatenate(part) for part in zip(*parts, strict=True))
     _report(rows, mus, status, max_sweeps)
+    if adaptive_mu:
+        _report_coarse(rows, starts, mus, search)
     bad = status == 1
     M[bad] = 0.0
     M[bad, rows[bad]] = 1.0
@@ -379,6 +385,22 @@ def _report(rows, mus, status, max_sweeps):
         )
 
 
+def _report_coarse(rows, starts, mus, search):
+    """Say where the search for mu ended high: raised from its start, or stuck above COARSE on the way down."""
+    stuck = mus > 1.01 * starts / search.factor**search.n_tries
+    coarse = np.flatnonzero((mus > starts) | (stuck & (mus > COARSE)))
+    if coarse.size:
+        worst = coarse[np.argmax(mus[coarse])]
+        warnings.warn(
+            f"{coarse.size} of {len(rows)} rows of M have a solution for large mu only (row {rows[worst]}: "
+            f"{mus[worst]:.3g}): the bias that is left may exceed the standard error, so that their intervals and "
+            "p-values are not valid. Such columns are nearly combinations of others: leave some of those out, or "
+            "collect more observations",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
 def _by_cvxpy(S, rows, mus):
     import cvxpy as cp
 
@@ -400,8 +422,28 @@ def _by_cvxpy(S, rows, mus):
     return Decorrelation(M, mus, gap, feasible, np.zeros(k, dtype=np.int64))
 
 
+class _Row(NamedTuple):
+    """One programme: its index, e_i, the weights and the workspace of its dual, and where the closed form begins."""
+
+    index: int
+    c: np.ndarray
+    w: np.ndarray
+    active: np.ndarray
+    closed: float
+    regular: bool
+
+
+class _Search(NamedTuple):
+    """How mu is searched; `sweeps_a_try` is zero where it is not."""
+
+    factor: float
+    n_tries: int
+    sweeps_a_try: int
+    max_sweeps: int
+
+
 @njit(cache=True, nogil=True)
-def _solve_rows(S, rows, starts, factor, n_tries, sweeps_a_try, tol, max_sweeps, regular):
+def _solve_rows(S, rows, starts, search, tol, regular):
     k, p = rows.size, S.shape[0]
     M = np.zeros((k, p))
     mus = starts.copy()
@@ -412,42 +454,56 @@ def _solve_rows(S, rows, starts, factor, n_tries, sweeps_a_try, tol, max_sweeps,
     for t in range(k):
         i = rows[t]
         c[i] = 1.0
-        if sweeps_a_try > 0:
-            mus[t], sweeps[t] = _search_mu(S, i, starts[t], factor, n_tries, sweeps_a_try, M[t], q, last)
         rho = 0.0
         for j in range(p):
             if j != i:
                 rho = max(rho, abs(S[i, j]))
         rho /= S[i, i]
-        if mus[t] >= rho / (1.0 + rho):
+        row = _Row(i, c, w, active, rho / (1.0 + rho), regular)
+        if search.sweeps_a_try > 0:
+            mus[t], sweeps[t] = _search_mu(S, row, starts[t], search, M[t], q, last)
+        status[t], used = _finish(S, row, mus[t], M[t], tol, search.max_sweeps)
+        sweeps[t] += used
+        while status[t] != 0 and search.sweeps_a_try > 0:
+            # Violations of mu / 100 could be reached, but not none: too close to the smallest feasible mu.
+            mus[t] = min(mus[t] * search.factor, row.closed)
             M[t] = 0.0
-            M[t, i] = (1.0 - mus[t]) / S[i, i]
-        else:
-            # The descent wants positive weights; the smallest number stands for zero.
-            w[:] = max(mus[t], 1e-300)
-            status[t], used = _solve_row(S, i, mus[t], c, w, M[t], tol, max_sweeps, active, regular)
+            status[t], used = _finish(S, row, mus[t], M[t], tol, search.max_sweeps)
             sweeps[t] += used
         c[i] = 0.0
     return M, mus, status, sweeps
 
 
 @njit(cache=True, nogil=True)
-def _solve_row(S, i, mu, c, w, b, tol, max_sweeps, active, regular):
+def _finish(S, row, mu, b, tol, max_sweeps):
+    """Solve one row at a given mu, in closed form where that is the solution."""
+    if mu >= row.closed:
+        b[:] = 0.0
+        b[row.index] = (1.0 - mu) / S[row.index, row.index]
+        return 0, 0
+    # The descent wants positive weights; the smallest number stands for zero.
+    row.w[:] = max(mu, 1e-300)
+    return _solve_row(S, row, mu, b, tol, max_sweeps)
+
+
+@njit(cache=True, nogil=True)
+def _solve_row(S, row, mu, b, tol, max_sweeps):
     """Solve one dual problem in place of `b`; 0 = solved, 1 = unbounded (infeasible row), 2 = out of sweeps."""
+    i = row.index
     used = 0
     while used < max_sweeps:
         # A regular S has no null vectors and every programme a solution: no need to stop and look.
-        chunk = max_sweeps - used if regular else min(100, max_sweeps - used)
-        violation, passes = gram_descent(S, c, w, 0.0, b, -1.0, tol, chunk)
+        chunk = max_sweeps - used if row.regular else min(100, max_sweeps - used)
+        violation, passes = gram_descent(S, row.c, row.w, 0.0, b, -1.0, tol, chunk)
         used += passes
         if violation <= tol:
             return 0, used
-        if regular:
+        if row.regular:
             continue
         if _variance_bound(S, i, mu, b) * S[i, i] > HOPELESS:
             return 1, used
         for _ in range(b.size):
-            moved = _recede(S, i, mu, b, active)
+            moved = _recede(S, i, mu, b, row.active)
             if moved == 1:
                 return 1, used
             if moved < 0:
@@ -531,29 +587,57 @@ def _recede(S, i, mu, b, active):
 
 
 @njit(cache=True, nogil=True)
-def _search_mu(S, i, start, factor, n_tries, sweeps_a_try, b, q, last):
-    """The smallest mu on the grid at which plain sweeps settle; leaves its solution in `b`."""
+def _search_mu(S, row, start, search, b, q, last):
+    """The smallest mu on the grid at which the row has a solution; leaves that solution in `b`.
+
+    Below the start the grid ends after `n_tries` steps, above it where the closed form begins, which always exists.
+    """
     mu, total = start, 0
-    while True:
+    found, used = _attempt(S, row, mu, search, b, q)
+    total += used
+    while not found and mu < row.closed:
+        mu = min(mu * search.factor, row.closed)
         b[:] = 0.0
-        q[:] = 0.0
-        q[i] = 1.0
-        used = _sweep(S, mu, b, q, sweeps_a_try)
-        total += abs(used)
-        if used >= 0 or mu * factor >= 1.0:
-            break
-        mu *= factor
-    if mu != start:
+        found, used = _attempt(S, row, mu, search, b, q)
+        total += used
+    if mu > start:
         return mu, total
-    for _ in range(n_tries):
+    for _ in range(search.n_tries):
         last[:] = b
-        used = _sweep(S, mu / factor, b, q, sweeps_a_try)
-        total += abs(used)
-        if used < 0:
+        found, used = _attempt(S, row, mu / search.factor, search, b, q)
+        total += used
+        if not found:
             b[:] = last
             break
-        mu /= factor
+        mu /= search.factor
     return mu, total
+
+
+@njit(cache=True, nogil=True)
+def _attempt(S, row, mu, search, b, q):
+    """Solve a row to within mu / 100 from the start `b`: by plain sweeps, and where they creep by the full method."""
+    used = 0
+    if mu < row.closed:
+        _residual(S, row.index, b, q)
+        used = _sweep(S, mu, b, q, search.sweeps_a_try)
+        if used >= 0:
+            return True, used
+    # Only a singular S has rows without a solution. To prove that takes long, so that there the patience is less.
+    limit = search.max_sweeps if row.regular else min(2 * search.sweeps_a_try, search.max_sweeps)
+    status, more = _finish(S, row, mu, b, 0.01 * mu, limit)
+    return status == 0, more - used
+
+
+@njit(cache=True, nogil=True)
+def _residual(S, i, b, q):
+    """Set q = e_i - Sb."""
+    q[:] = 0.0
+    q[i] = 1.0
+    for j in range(b.size):
+        if b[j] != 0.0:
+            row = S[j]
+            for k in range(b.size):
+                q[k] -= b[j] * row[k]
 
 
 @njit(cache=True, nogil=True)
