@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize, minimize_scalar
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, lars_path
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -474,3 +475,150 @@ def test_erratum_l2_selection_needs_absolute_values():
         gains.append(-slope[k] * step * np.sign(beta[k]) / growth)
     assert np.argmax(gains) == np.argmax(np.abs(slope / beta)) == 1
     assert np.argmax(slope / beta) == 2 and gains[2] < 0, "as printed, a step that lengthens and worsens"
+
+
+# Scales, grids past the minimiser, and input that must not get past the door
+
+
+def overlapping(seed):
+    rng = np.random.default_rng(seed)
+    H = rng.standard_normal((60, 8))
+    return H, np.where(H[:, 0] + 2 * rng.standard_normal(60) > 0, 1.0, -1.0)
+
+
+def total_loss(beta, H, y, loss):
+    m = y * (H @ beta)
+    return np.exp(-m).sum() if loss == "exponential" else np.logaddexp(0, -m).sum()
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+@pytest.mark.parametrize("scale", [1.0, 800.0, 1e-8, 1e8])
+def test_grids_past_the_unconstrained_minimiser_stay_at_it(loss, scale):
+    for seed in range(5):
+        H, y = overlapping(seed)
+        free = minimize(total_loss, np.zeros(8), args=(H, y, loss), method="BFGS", options={"gtol": 1e-8})
+        norm = np.abs(free.x).sum()
+        for grid in ([0.3, 0.8, 1.05, 3.0, 100.0], [3.0]):
+            path = bl.l1_constrained_path(H * scale, y, loss, np.array(grid) * norm / scale)
+            assert path.violations.max() < 1e-6
+            values = [total_loss(beta * scale, H, y, loss) for beta in path.coefs]
+            for c, value, penalty in zip(grid, values, path.penalties, strict=True):
+                if c > 1:
+                    assert value == pytest.approx(free.fun, rel=1e-9) and penalty == 0
+                else:
+                    assert value > free.fun and penalty > 0
+
+
+def test_a_constrained_path_that_runs_out_of_steps_warns():
+    H, y = overlapping(0)
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 steps"):
+        bl.l1_constrained_path(H, y, "logistic", [0.5], max_iter=1)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 600.0, 1e8])
+def test_line_search_steps_do_not_depend_on_the_unit_of_the_columns(scale):
+    from learnable.ensembles.boosting_adaboost import line_search
+
+    alpha = line_search("exponential", np.zeros(3), scale * np.array([1.0, 1.0, -1.0]))
+    assert alpha * scale == pytest.approx(0.5 * np.log(2), rel=1e-10)
+    H, y = overlapping(0)
+    plain, scaled = (bl.line_search_boost(A, y, "exponential", n_steps=20, record=20) for A in (H, H * scale))
+    np.testing.assert_allclose(scaled.loss, plain.loss, rtol=1e-8)
+    np.testing.assert_allclose(scaled.coefs * scale, plain.coefs, atol=1e-8)
+
+
+def test_a_line_search_that_runs_out_of_steps_warns():
+    from learnable.ensembles.boosting_adaboost import line_search
+
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 steps"):
+        line_search("exponential", np.zeros(3), [1.0, 0.3, -1.0], max_iter=2)
+
+
+@pytest.mark.parametrize("loss", ["squared", "exponential", "logistic"])
+def test_ties_go_to_the_first_of_equal_columns(loss):
+    rng = np.random.default_rng(0)
+    for n in (37, 101):
+        column = rng.standard_normal(n)
+        H = np.column_stack([column] * 7 + [-column])
+        y = np.where(column + rng.standard_normal(n) > 0, 1.0, -1.0)
+        assert set(bl.eps_boost(H, y, loss, n_steps=50).chosen.tolist()) == {0}
+
+
+def test_the_margin_of_rows_that_cannot_be_separated_is_zero_with_zero_coefficients():
+    best = bl.max_l1_margin([[1.0], [-1.0]])
+    assert best.margin == 0 and best.beta.tolist() == [0.0]
+    weak = bl.max_l1_margin([[1.0, 0.0], [0.0, 0.0]])  # the second row is zero whatever beta
+    assert weak.margin == pytest.approx(0, abs=1e-12)
+    separable = bl.max_l1_margin([[1e-9, 2e-9], [3e-9, 1e-9]])
+    assert np.abs(separable.beta).sum() == pytest.approx(1) and separable.margin > 0
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_margins_scale_with_their_rows(scale):
+    Z = np.array([[1.0, 0.0, 1.0, 0.5], [0.0, 3.0, 1.0, 0.25], [2.0, 0.5, 1.5, -1.0]])
+    (beta, margins), (scaled, rescaled) = bl.lexicographic_margins(Z), bl.lexicographic_margins(scale * Z)
+    np.testing.assert_allclose(scaled, beta, atol=1e-7)
+    np.testing.assert_allclose(rescaled / scale, margins, atol=1e-7)
+    for best in (bl.max_l1_margin, bl.max_l2_margin):
+        np.testing.assert_allclose(best(scale * Z).beta, best(Z).beta, atol=1e-6)
+        assert best(scale * Z).margin / scale == pytest.approx(best(Z).margin, rel=1e-6)
+
+
+def test_lexicographic_margins_fix_only_rows_that_cannot_be_lifted():
+    """Row 0 is stuck at 1; rows 1 and 2 are tied with it at a first optimum, and can both be lifted to 2."""
+    Z = np.array([[1.0, 1.0, 1.0], [1.0, 3.0, 1.0], [1.0, 1.0, 3.0]])
+    _, margins = bl.lexicographic_margins(Z)
+    np.testing.assert_allclose(margins, [1, 2, 2], atol=1e-6)
+
+
+@pytest.mark.parametrize("base", ["linear", "poly", "stump"])
+def test_normalised_margins_of_every_dictionary(base):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] > 0, "b", "a")
+    model = bl.BoostedPathClassifier(base, n_steps=40, degree=2).fit(X, y)
+    norm = np.abs(model.alphas_ if base == "stump" else model.coef_).sum()
+    signs = np.where(y == "b", 1.0, -1.0)
+    np.testing.assert_allclose(model.normalised_margins(X, y), signs * model.decision_function(X) / norm, atol=1e-12)
+    np.testing.assert_allclose(
+        model.normalised_margins(X, y, rounds=7).min(), model.staged_margins(X, y)[6], atol=1e-12
+    )
+    with pytest.raises(ValueError, match="'c'"):
+        model.normalised_margins(X, np.where(X[:, 0] > 0, "c", "a"))
+
+
+def test_early_stopping_keeps_the_steps_with_the_smallest_held_out_error():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 2))
+    y = np.where(X[:, 0] * X[:, 1] + 0.8 * rng.standard_normal(150) > 0, 1, -1)
+    for base in ("tree", "poly"):
+        model = bl.BoostedPathClassifier(base, n_steps=60, eps=0.3, validation_fraction=0.4).fit(X, y)
+        steps = int(np.argmin(model.validation_error_)) + 1
+        assert model.n_steps_ == steps < 60
+        if base == "tree":
+            assert len(model.rules_) == len(model.alphas_) == steps
+        else:
+            np.testing.assert_array_equal(model.coef_, model.path_.coefs[steps])
+            # after one step there is one coefficient
+            assert np.count_nonzero(model.path_.coefs[1]) == 1
+        from sklearn.model_selection import train_test_split
+
+        _, outer, _, b = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
+        assert np.mean(model.predict(outer) != b) == pytest.approx(model.validation_error_.min())
+
+
+def test_the_direction_of_the_path_has_unit_speed_and_is_the_difference_quotient():
+    H, y = overlapping(2)
+    for loss in ("squared", "exponential", "logistic"):
+        c, h = 0.2, 1e-5
+        low, high = bl.l1_constrained_path(H, y, loss, [c, c + h], tol=1e-12).coefs
+        direction = bl.path_direction(H, y, loss, low)
+        assert np.sign(low) @ direction == pytest.approx(1, abs=1e-12)
+        np.testing.assert_allclose(direction, (high - low) / h, atol=1e-3)
+
+
+def test_bad_input_is_refused_by_name():
+    with pytest.raises(ValueError, match="H must have at least one row"):
+        bl.sparsify(np.zeros((0, 2)), [1.0, 1.0])
+    with pytest.raises(ValueError, match="rescale H"):
+        bl.separable_limit([[2e150, 0.5], [2e150, 1.5]], [1, 1])

@@ -65,7 +65,11 @@ class LevelTree:
 
     def apply(self, X):
         """Leaf of each row of X."""
-        return _apply_heap(np.ascontiguousarray(X, dtype=np.float64), self.feature, self.threshold)
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        needed = int(self.feature.max(initial=-1)) + 1
+        if X.ndim != 2 or X.shape[1] < needed:
+            raise ValueError(f"X must have at least {needed} columns, the tree asks for them, got shape {X.shape}")
+        return _apply_heap(X, self.feature, self.threshold)
 
     def predict(self, X):
         """The value of each row's leaf."""
@@ -97,7 +101,7 @@ class BoundRegressionTrees:
             features.columns,
             features.order,
             features.values,
-            np.ascontiguousarray(target, dtype=np.float64),
+            features.check_length(target, "target"),
             self.depth,
             self.min_leaf,
             self._inverse,
@@ -105,6 +109,7 @@ class BoundRegressionTrees:
 
     def fit(self, residuals):
         """Grow a tree whose leaves hold the means of the residuals."""
+        residuals = self.features.check_length(residuals, "residuals")
         feature, threshold, leaf = self.split(residuals)
         count = np.bincount(leaf, minlength=len(feature))
         value = np.bincount(leaf, weights=residuals, minlength=len(feature)) / np.maximum(count, 1)

@@ -52,6 +52,13 @@ class SortedFeatures:
         """(n, d)."""
         return self.columns.shape[::-1]
 
+    def check_length(self, values, name):
+        """Return `values` as contiguous numbers, one for each row of X: compiled code looks them up by row."""
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if values.shape != (self.shape[0],):
+            raise ValueError(f"{name} must hold one number for each of the {self.shape[0]} rows, got {values.shape}")
+        return values
+
     def extremes(self, signed):
         """Smallest and largest sum of `signed` over {x_j ≤ cut}, for each feature and all cuts, empty ones included.
 
@@ -59,7 +66,7 @@ class SortedFeatures:
         -------
         low, high : array (d,)
         """
-        found = _extremes_all(self.marked, self.begin, self.end, np.ascontiguousarray(signed, dtype=np.float64))
+        found = _extremes_all(self.marked, self.begin, self.end, self.check_length(signed, "signed"))
         return found[0], found[1]
 
 
@@ -71,6 +78,7 @@ def best_cut(features, signed):
     >>> best_cut(SortedFeatures([[0.0], [1.0], [2.0]]), np.array([1.0, -1.0, -1.0]))
     (0, 0.5, -1)
     """
+    signed = features.check_length(signed, "signed")
     j, cut, sign = _best_stump(features.marked, features.begin, features.end, signed)
     if j < 0:
         return -1, 0.0, int(sign)

@@ -261,21 +261,25 @@ class AdaBoostMatrix:
                 raise ValueError(f"lam0 must be a number or {n} numbers")
             lam[:] = lam0
         scores = M @ lam
-        d = check_start(d0, m) if lam0 is None else np.exp(scores.min() - scores)
-        d /= d.sum()
+        with np.errstate(divide="ignore"):
+            logs = np.log(check_start(d0, m)) if lam0 is None else scores.min() - scores
+        d, state = _log_state(logs)
         total = np.abs(lam).sum()
         kept = np.empty((T + 1 if keep_weights else 0, m))
         columns, r, margins = np.empty(T, np.int64), np.empty(T), np.empty(T)
-        state = _log_state(d)
         if callable(self.selector):
             done = self._run_callable(d, state, lam, scores, total, kept, columns, r, margins)
         else:
             draws = np.random.default_rng(self.random_state).random(T if self.tie == "random" else 0)
             settings = (self._rank, self._least, self.tie_tol, self._forced)
             done = _run(M, d, state, lam, scores, total, *settings, draws, kept, columns, r, margins)
-        if done < T:
+        if done < T and r[done] > 0.0:
             raise RuntimeError(
                 f"the column of step {done} makes no error on the rows that have weight: its edge is one"
+            )
+        if done < T:
+            raise RuntimeError(
+                f"the column of step {done} is wrong on every row that has weight: its edge is minus one"
             )
         return History(kept if keep_weights else None, columns, r, margins, lam, scores, d)
 
@@ -299,9 +303,14 @@ class AdaBoostMatrix:
         return len(columns)
 
 
-def _log_state(d):
-    """Logarithms of the weights that are zero for a double; NaN marks weights that are kept as they are."""
-    return np.where(d > 0, np.nan, -np.inf)
+def _log_state(logs):
+    """Weights that sum to one from their logarithms, and the logarithms of those too small to be kept themselves.
+
+    NaN marks the weights that are kept as they are.
+    """
+    logs = logs - np.logaddexp.reduce(logs)
+    tiny = logs < -700.0  # where doubles lose digits
+    return np.where(tiny, 0.0, np.exp(logs)), np.where(tiny, logs, np.nan)
 
 
 @njit(cache=True)

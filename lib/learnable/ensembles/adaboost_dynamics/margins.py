@@ -158,7 +158,11 @@ def _offset(M, n_rounds, rule, nu, tie):
     n = M.shape[1]
     rank = np.arange(n) if tie == "first" else np.arange(n)[::-1].copy()
     margins, columns, lam = np.empty(T), np.empty(T, np.int64), np.zeros(n)
-    _offset_run(M, rank, rule, nu, margins, columns, lam)
+    done = _offset_run(M, rank, rule, nu, margins, columns, lam)
+    if done < T:
+        raise ValueError(
+            f"every column of M is wrong on all rows that have weight in round {done}: no vote has a positive margin"
+        )
     return MarginRun(margins, lam, columns)
 
 
@@ -179,12 +183,14 @@ def _offset_run(M, rank, rule, nu, margins, columns, lam):
         j = pick(M, d, small, values, rank, np.inf, TIE, -1.0)
         # Not above 1 − 1e-15: an edge that rounds to one would make the step infinite.
         r = min(values[j], 1.0 - 1e-15)
+        if r <= -1.0 + 1e-15:
+            return t
         smallest_edge = min(smallest_edge, r)
         target = 0.0
         if rule == 0 and total > 0.0:
             target = max(lowest / total, 0.0)
         elif rule == 1:
-            target = smallest_edge - nu
+            target = max(smallest_edge - nu, -1.0 + 1e-15)
         elif rule == 2 and total > 0.0:
             target = max((lowest - np.log(mass)) / total, 0.0)
         alpha = 0.5 * np.log((1.0 + r) / (1.0 - r)) - 0.5 * np.log((1.0 + target) / (1.0 - target))
@@ -196,3 +202,4 @@ def _offset_run(M, rank, rule, nu, margins, columns, lam):
             scores[i] += alpha * M[i, j]
             lowest = min(lowest, scores[i])
         margins[t] = lowest / total if total > 0.0 else 0.0
+    return margins.size

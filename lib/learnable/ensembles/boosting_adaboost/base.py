@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.weak_learners import ColumnRules, Stump, StumpERM, TreeERM
-from learnable.validation import binary_codes, check_weights
+from learnable.validation import binary_codes, check_weights, encode_labels
 
 __all__ = ["BinaryBoost", "bare", "vote", "weak_learner"]
 
@@ -123,7 +123,7 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - p, p])
 
     def _signs(self, y):
-        return np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+        return np.where(encode_labels(y, self.classes_)[1] == 1, 1.0, -1.0)
 
     def normalised_margins(self, X, y, *, rounds=None):
         """ρ_i = y_i f(x_i) / Σ|α_t| in [−1, 1], after `rounds` rounds (default all)."""

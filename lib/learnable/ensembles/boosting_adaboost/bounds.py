@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import xlogy
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_probabilities, check_scalar
 
 __all__ = [
     "edge_threshold",
@@ -120,7 +120,11 @@ def ramp_loss(margins, gamma):
     0.5
     """
     gamma = check_scalar(gamma, "gamma", low=0, high=1, closed="right")
-    return np.clip(1 - check_finite_array(margins, "margins", ndim=1) / gamma, 0.0, 1.0).mean()
+    margins = check_finite_array(margins, "margins", ndim=1)
+    if margins.size == 0:
+        raise ValueError("margins must hold at least one margin")
+    with np.errstate(over="ignore"):
+        return np.clip(1 - margins / gamma, 0.0, 1.0).mean()
 
 
 def rademacher_vc_bound(n, V):
@@ -131,13 +135,20 @@ def rademacher_vc_bound(n, V):
     >>> round(float(rademacher_vc_bound(100, 2)), 3)
     0.859
     """
-    n = check_finite_array(n, "n")
+    n = _sizes(n)
     return 2 * np.sqrt(2 * check_scalar(V, "V", low=1) * np.log(n + 1) / n)
 
 
 def _confidence(n, delta, numerator):
     delta = check_scalar(delta, "delta", low=0, high=1, closed="neither")
-    return np.sqrt(np.log(numerator / delta) / (2 * check_finite_array(n, "n")))
+    return np.sqrt(np.log(numerator / delta) / (2 * _sizes(n)))
+
+
+def _sizes(n):
+    n = check_finite_array(n, "n")
+    if n.size == 0 or n.min() < 1:
+        raise ValueError(f"n must be at least 1, got {n.min() if n.size else 'nothing'}")
+    return n
 
 
 def rademacher_risk_bound(train_error, complexity, n, delta=0.05):
@@ -148,13 +159,22 @@ def rademacher_risk_bound(train_error, complexity, n, delta=0.05):
     >>> round(float(rademacher_risk_bound(0.1, 0.05, 1000)), 3)
     0.189
     """
-    return train_error + complexity + _confidence(n, delta, 1.0)
+    train_error = check_probabilities(train_error, "train_error")
+    return train_error + _complexity(complexity) + _confidence(n, delta, 1.0)
 
 
 def rademacher_margin_bound(ramp, complexity, gamma, n, delta=0.05):
     """R(f) ≤ A_n(f) + 4 𝓡_n/γ + √(ln(2/δ)/2n) with probability 1 − δ, for all votes f and one fixed γ (5.2.18)."""
     gamma = check_scalar(gamma, "gamma", low=0, high=1, closed="right")
-    return ramp + 4 * complexity / gamma + _confidence(n, delta, 2.0)
+    ramp = check_probabilities(ramp, "ramp")
+    return ramp + 4 * _complexity(complexity) / gamma + _confidence(n, delta, 2.0)
+
+
+def _complexity(complexity):
+    complexity = check_finite_array(complexity, "complexity")
+    if (complexity < 0).any():
+        raise ValueError("complexity must not be negative")
+    return complexity
 
 
 def margin_risk_bound(ramp, V, gamma, n, delta=0.05):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from learnable.ensembles.boosting_adaboost.base import BinaryBoost, bare, weak_learner
 from learnable.ensembles.losses import get_surrogate
-from learnable.validation import check_scalar
+from learnable.validation import check_finite_array, check_scalar, check_weights
 
 __all__ = ["GradientBoost", "LogitBoost", "line_search"]
 
@@ -38,10 +41,25 @@ def line_search(loss, margins, direction, weights=None, *, tol=1e-12, max_iter=2
     0.549306
     """
     loss = get_surrogate(loss)
-    m, z = np.asarray(margins, dtype=float), np.asarray(direction, dtype=float)
-    w = np.ones(len(m)) if weights is None else np.asarray(weights, dtype=float)
+    m, z = check_finite_array(margins, "margins", ndim=1), check_finite_array(direction, "direction", ndim=1)
+    if m.size == 0 or m.shape != z.shape:
+        raise ValueError(f"margins and direction must have the same positive length, got {m.size} and {z.size}")
+    w = check_weights(weights, m.size, "weights")
+    if w is None:
+        w = np.ones(m.size)
+    m, z, w = m[w > 0], z[w > 0], w[w > 0]
     if loss.scale_free:
         m = m - m.min()
+    # In units of the longest direction: the first bracket and the largest step then fit columns of any scale.
+    unit = float(np.abs(z).max())
+    if unit == 0.0:
+        return 0.0
+    z = z / unit
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _minimise_along(loss, m, z, w, tol, max_iter) / unit
+
+
+def _minimise_along(loss, m, z, w, tol, max_iter):
     wz = w * z
 
     def slope(alpha):
@@ -72,10 +90,18 @@ def line_search(loss, margins, direction, weights=None, *, tol=1e-12, max_iter=2
             if curvature > 0:
                 step = alpha - at / curvature
         new = step if step is not None and low < step < high else 0.5 * (low + high)
-        if abs(new - alpha) <= tol * max(1.0, abs(alpha)) or high - low <= tol * max(1.0, low):
-            alpha = new
-            break
+        # A step of a thousandth of the largest direction is small: below that the accuracy is absolute.
+        done = abs(new - alpha) <= tol * max(alpha, 1e-3) or high - low <= tol * max(high, 1e-3)
         alpha = new
+        if done:
+            break
+    else:
+        warnings.warn(
+            f"the line search stopped after {max_iter} steps between {low:.6g} and {high:.6g} of the largest "
+            "direction; raise max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
     return side * alpha
 
 

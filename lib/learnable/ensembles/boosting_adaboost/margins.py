@@ -74,4 +74,6 @@ def margin_distribution(margins, gamma):
     [0.25, 0.75, 1.0]
     """
     margins = np.sort(check_finite_array(margins, "margins", ndim=1))
+    if margins.size == 0:
+        raise ValueError("margins must hold at least one margin")
     return np.searchsorted(margins, check_finite_array(gamma, "gamma"), side="right") / len(margins)

@@ -127,6 +127,22 @@ class BoostedPathClassifier(GradientBoost):
         X = np.asarray(X, dtype=float)
         return self.path_.coefs[1:] @ self._columns(X).T
 
+    def normalised_margins(self, X, y, *, rounds=None):
+        """y F / |coefficients|_1 after `rounds` steps (default: the steps used)."""
+        if self._dictionary is None:
+            return super().normalised_margins(X, y, rounds=rounds)
+        X = self._checked(X)
+        steps = (
+            self.n_steps_
+            if rounds is None
+            else check_scalar(rounds, "rounds", low=1, high=len(self.path_.coefs) - 1, integer=True)
+        )
+        coef = self.path_.coefs[steps]
+        norm = np.abs(coef).sum()
+        if norm == 0.0:
+            raise ValueError(f"all coefficients are zero after {steps} steps: there is no normalised margin")
+        return self._signs(y) * (self._columns(X) @ coef) / norm
+
     def staged_margins(self, X, y):
         """Smallest margin y F after each step over the l1 norm of the coefficients (nan where they are all zero)."""
         scores = self.staged_decision_function(X)

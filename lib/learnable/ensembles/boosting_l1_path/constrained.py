@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
 
 from learnable.ensembles.boosting_l1_path.stepping import _EXPONENTIAL, _LOGISTIC, _SQUARED, read_problem
 from learnable.optim.homotopy import lasso_homotopy
@@ -155,38 +157,44 @@ def l1_constrained_path(H, y, loss, c_grid, *, tol=1e-8, max_iter=500):
             slope = -(H.T @ (y - H @ coefs[k]))
             worst[k] = _conditions(slope, coefs[k])[1]
         return ConstrainedPath(grid, coefs, penalties, worst)
-    objective = _Objective(H, y, code)
-    beta = np.zeros(H.shape[1])
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
+    # In units where the largest entry is one: c times the scale bounds the scaled coefficients.
+    unit = float(np.abs(H).max()) or 1.0
+    objective = _Objective(H / unit, y, code)
+    beta, binding, violation = np.zeros(H.shape[1]), True, 0.0
     for k in np.argsort(grid, kind="stable"):
-        beta, penalties[k], worst[k] = _on_ball(objective, beta, float(grid[k]), tol, max_iter)
-        coefs[k] = beta
+        c = float(grid[k]) * unit
+        if binding:
+            beta, penalty, violation = _on_ball(objective, beta, c, tol, max_iter)
+            # Once the unconstrained minimiser has been passed, it stays the answer.
+            binding = penalty > 0.0 or violation > tol
+        coefs[k], penalties[k], worst[k] = beta / unit, penalty * unit, violation
+    slow = worst > np.sqrt(tol)
+    if slow.any():
+        warnings.warn(
+            f"{np.count_nonzero(slow)} of {grid.size} minimisers did not converge in {max_iter} steps (conditions "
+            f"violated by {worst.max():.2g} of the multiplier); scale the columns of H, or raise max_iter",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return ConstrainedPath(grid, coefs, penalties, worst)
 
 
 def _on_ball(objective, beta, c, tol, max_iter):
     """The minimiser under |beta|_1 <= c, started from a smaller ball's."""
-    beta = beta.copy()
     steepest = float(np.abs(objective.parts(np.zeros(beta.size))[0]).max())
-    norm = np.abs(beta).sum()
-    if norm > 0.0:
-        beta *= c / norm
-    else:
-        slope, _ = objective.parts(beta)
-        j = int(np.argmax(np.abs(slope)))
-        beta[j] = -c * np.sign(slope[j]) if slope[j] != 0.0 else 0.0
-        if beta[j] == 0.0:
-            return beta, 0.0, 0.0
+    if steepest == 0.0:
+        return np.zeros(beta.size), 0.0, 0.0
+    beta, tight = _start(objective, beta, c)
     sign = np.sign(beta)
-    tight = True
     penalty = violation = np.inf
     for _ in range(max_iter):
         slope, curve = objective.parts(beta)
         active = np.flatnonzero(sign)
         s = sign[active]
         penalty = float(np.mean(-slope[active] * s)) if tight else 0.0
-        if tight and penalty < 0.0 and np.abs(slope[active] + penalty * s).max() < 1e-6 * abs(penalty):
-            tight = False  # the loss falls towards the inside: the bound does not bind
-            continue
+        if tight and penalty < 0.0 and s @ _face_step(curve[np.ix_(active, active)], -slope[active], s, False) < 0.0:
+            tight, penalty = False, 0.0  # Newton's step leads inside: the bound does not bind
         residual = np.abs(slope[active] + penalty * s).max(initial=0.0)
         scale = max(abs(penalty), 1e-300) if tight else max(steepest, 1e-300)
         outside = np.abs(slope)
@@ -233,12 +241,30 @@ def _on_ball(objective, beta, c, tol, max_iter):
     return beta, max(penalty, 0.0), float(violation)
 
 
+def _start(objective, beta, c):
+    """Where to begin in the ball of radius c, and whether that is on its surface.
+
+    The ray through the minimiser of a smaller ball (from zero: through the steepest coordinate) leads to the surface.
+    Where the loss is higher there than at the minimiser itself, the ray has passed the bottom and is not followed.
+    """
+    ray = beta.copy()
+    if not ray.any():
+        slope, _ = objective.parts(ray)
+        j = int(np.argmax(np.abs(slope)))
+        ray[j] = -np.sign(slope[j])
+    ray *= c / np.abs(ray).sum()
+    return (ray, True) if objective.value(ray) < objective.value(beta) else (beta.copy(), False)
+
+
 def _face_step(curve, force, s, tight):
     """Newton step on a face of the ball: minimise 1/2 d'Qd - force'd, with s'd = 0 if the bound is tight."""
     scale = max(float(np.trace(curve)) / len(s), 1e-300)
     Q = curve + 1e-12 * scale * np.eye(len(s))
     if not tight:
-        return linalg.solve(Q, force, assume_a="pos")
+        try:
+            return linalg.solve(Q, force, assume_a="pos")
+        except linalg.LinAlgError:
+            return linalg.lstsq(Q, force)[0]
     try:
         both = linalg.solve(Q, np.column_stack([force, s]), assume_a="pos")
     except linalg.LinAlgError:
@@ -302,6 +328,8 @@ def separable_limit(H, y, loss="logistic", *, c=None, p=1):
     Z = y[:, None] * H
     if p not in (1, 2):
         raise ValueError(f"p must be 1 or 2, got {p!r}")
+    if np.abs(H).max() > 1e100 or np.abs(H).max() < 1e-100:
+        raise ValueError(f"the entries of H must lie between 1e-100 and 1e100, got {np.abs(H).max():.3g}; rescale H")
     best = (max_l1_margin if p == 1 else max_l2_margin)(Z)
     if best.margin <= 0.0:
         raise ValueError("the data are not separable: the minimiser does not run away, and has no limit direction")
@@ -361,6 +389,8 @@ def sparsify(H, beta, *, tol=1e-10):
     [0.0, 1.0]
     """
     H = check_finite_array(H, "H", ndim=2)
+    if H.size == 0:
+        raise ValueError(f"H must have at least one row and one column, got shape {H.shape}")
     beta = check_finite_array(beta, "beta", ndim=1).copy()
     if beta.size != H.shape[1]:
         raise ValueError(f"beta must have one entry for each of the {H.shape[1]} columns, got {beta.size}")

@@ -24,7 +24,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class MaxMargin:
-    """The largest `margin`, coefficients `beta` of norm one that attain it, and the weights `dual` of the rows."""
+    """The largest `margin` over coefficients of norm at most one, and the weights `dual` of the rows.
+
+    `beta` attains it: of norm one if some coefficients give no row a negative value, else zero, like the margin.
+    """
 
     margin: float
     beta: np.ndarray
@@ -72,7 +75,7 @@ def normalised_margins(Z, beta):
 
 
 def max_l1_margin(Z):
-    r"""Maximise :math:`\min_i z_i'\beta` over :math:`\|\beta\|_1 = 1`: a linear program.
+    r"""Maximise :math:`\min_i z_i'\beta` over :math:`\|\beta\|_1 \le 1`: a linear program.
 
     Parameters
     ----------
@@ -82,8 +85,8 @@ def max_l1_margin(Z):
     Returns
     -------
     MaxMargin
-        The margin is not positive if the rows cannot be separated. `dual` holds a distribution over the rows under
-        which every column has an edge of at most the margin.
+        The margin is zero if the rows cannot be separated, and `beta` too. `dual` holds a distribution over the rows
+        under which every column has an edge of at most the margin.
 
     Examples
     --------
@@ -98,11 +101,14 @@ def max_l1_margin(Z):
     game = minimax_margin(np.hstack([Z, -Z]) / scale, np.ones(len(Z)))
     beta = game.vote[:J] - game.vote[J:]
     total = np.abs(beta).sum()
-    return MaxMargin(game.value * scale, beta / total if total > 0.0 else beta, game.weights)
+    beta = beta / total if total > 1e-9 else np.zeros(J)
+    if total > 1e-9 and (Z @ beta).min() < -1e-9 * scale:
+        beta = np.zeros(J)
+    return MaxMargin(max(game.value, 0.0) * scale, beta, game.weights)
 
 
 def max_l2_margin(Z, *, tol=1e-10):
-    r"""Maximise :math:`\min_i z_i'\beta` over :math:`\|\beta\|_2 = 1`: the hard-margin machine without intercept.
+    r"""Maximise :math:`\min_i z_i'\beta` over :math:`\|\beta\|_2 \le 1`: the hard-margin machine without intercept.
 
     By duality the separator points to the point of the convex hull of the rows that is nearest to the origin, which
     :mod:`learnable.kernels.smo` finds; its distance is the margin, zero if the hull contains the origin.
@@ -149,8 +155,10 @@ def lexicographic_margins(Z, *, tol=1e-9):
     >>> margins.round(6).tolist()
     [1.0, 1.0]
     """
-    Z = _rows(Z)
-    n, J = Z.shape
+    rows = _rows(Z)
+    n, J = rows.shape
+    # The tolerances below belong to entries of size one.
+    Z = rows / (float(np.abs(rows).max()) or 1.0)
     fixed = np.full(n, np.nan)
     beta = np.zeros(J)
     while np.isnan(fixed).any():
@@ -165,7 +173,7 @@ def lexicographic_margins(Z, *, tol=1e-9):
         if not stuck:
             stuck = [int(open_rows[np.argmin((Z @ beta)[open_rows])])]
         fixed[stuck] = level
-    return beta, Z @ beta
+    return beta, rows @ beta
 
 
 def _program(Z, fixed, rows, level=None):

@@ -15,6 +15,8 @@ from learnable.validation import check_finite_array, check_scalar
 __all__ = ["BoostPath", "eps_boost", "l2_boost_path", "line_search_boost", "read_problem"]
 
 _SQUARED, _EXPONENTIAL, _LOGISTIC = 0, 1, 2
+# A slope that exceeds another by less than this is equal to it.
+_AHEAD = 1.0 + 1e-12
 
 
 @dataclass(frozen=True)
@@ -178,22 +180,24 @@ def _describe(H, y, code, surrogate, shots, coefs, chosen, length):
 @njit(cache=True)
 def _pick(c, beta, fresh, eps, squares):
     """The coordinate to move; with `squares` by |c_j| / |beta_j|, where `fresh` ones come first."""
-    best, j = -1.0, -1
+    best, j = 0.0, 0
     if squares:
+        j = -1
         for k in range(c.size):
-            if fresh[k] and abs(c[k]) > best:
+            if fresh[k] and abs(c[k]) > best * _AHEAD:
                 best, j = abs(c[k]), k
         if j >= 0 and best > 0.0:
             fresh[j] = False
             return j
-        best, j = -1.0, 0
+        best, j = 0.0, 0
         for k in range(c.size):
             size = max(abs(beta[k]), eps)
-            if abs(c[k]) > best * size:
+            if abs(c[k]) > best * size * _AHEAD:
                 best, j = abs(c[k]) / size, k
         return j
     for k in range(c.size):
-        if abs(c[k]) > best:
+        # Equal columns come out of a matrix product with different last digits: that is a tie, for the first.
+        if abs(c[k]) > best * _AHEAD:
             best, j = abs(c[k]), k
     return j
 

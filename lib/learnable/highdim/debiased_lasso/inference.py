@@ -94,6 +94,9 @@ def two_sided_pvalues(coef, stderr):
     >>> [f"{P:.3g}" for P in two_sided_pvalues([1.96, 10.0], [1.0, 1.0])]
     ['0.05', '1.52e-23']
     """
+    coef, stderr = check_finite_array(coef, "coef"), check_finite_array(stderr, "stderr")
+    if (stderr <= 0).any():
+        raise ValueError(f"stderr must be positive, got {stderr.min():g}")
     return 2 * special.ndtr(-np.abs(coef) / stderr)
 
 
@@ -107,7 +110,7 @@ def adjust_pvalues(pvalues, correction):
     >>> adjust_pvalues([0.01, 0.04, 0.02], "holm").round(6).tolist()
     [0.03, 0.04, 0.04]
     """
-    pvalues = check_probabilities(pvalues, "pvalues")
+    pvalues = check_probabilities(check_finite_array(pvalues, "pvalues", ndim=1), "pvalues")
     k = pvalues.size
     if correction is None:
         return pvalues.copy()

@@ -1,5 +1,6 @@
 """Ridge and lasso regression with an unpenalised intercept: sum (y - w'x - a)^2 plus lam |w|^2 or lam |w|_1."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -180,6 +181,14 @@ def ridge_path(X, y, lams):
     residuals = (y - y.mean())[:, None] - U @ (u[:, None] * share)
     with np.errstate(divide="ignore", invalid="ignore"):
         loo = np.where(1.0 - leverage > 1e-10, residuals / (1.0 - leverage), np.nan)
+    undetermined = np.isnan(loo).any(axis=0)
+    if undetermined.any():
+        warnings.warn(
+            f"at lam = {lams[undetermined].max():g} some points are fitted exactly whatever their y, so that their "
+            "leave-one-out residuals are not determined (NaN); take larger penalties",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return RidgePath(lams, coefs, y.mean() - coefs @ centre, loo.T, np.mean(loo**2, axis=0), 1.0 + share.sum(axis=0))
 
 

@@ -45,7 +45,8 @@ def margin_bounds(f, y, K_diag, gamma, delta=0.05):
     0.141
     """
     f, y, diagonal, delta = _read(f, y, K_diag, delta)
-    gamma = check_scalar(gamma, "gamma", low=0.0, closed="neither")
+    # Beyond 1e100 squares overflow, and no margin in the unit ball is that large or that small.
+    gamma = check_scalar(gamma, "gamma", low=1e-100, high=1e100)
     n = f.size
     margins = y * f
     error = np.maximum(gamma - margins, 0.0)

@@ -114,6 +114,10 @@ def _distance(plus, minus, cap, tol, max_iter):
         raise ValueError(f"weights of at most {cap:g} cannot sum to one over {fewest} points")
     shift = plus.mean(axis=0)
     P, M = plus - shift, minus - shift
+    # In units of the largest coordinate, so that squares and tolerances are those of numbers of size one.
+    scale = max(np.abs(P).max(initial=0.0), np.abs(M).max(initial=0.0))
+    if scale > 0.0:
+        P, M = P / scale, M / scale
     a, b = _start(P.shape[0], cap), _start(M.shape[0], cap)
     p, m, steps, _ = _exchange(P, M, a, b, cap, tol, limit)
     v = p - m
@@ -121,14 +125,14 @@ def _distance(plus, minus, cap, tol, max_iter):
     lower = 0.0
     if length > 0.0:
         lower = max(0.0, float(_extreme(P @ v, cap) + _extreme(-(M @ v), cap)) / length)
-    scale = max(np.abs(P).max(initial=0.0), np.abs(M).max(initial=0.0))
-    if steps >= limit and length > 1e-9 * scale and lower < length * (1.0 - 10.0 * tol):
+    if steps >= limit and length > 1e-9 and lower < length * (1.0 - 10.0 * tol):
         warnings.warn(
-            f"the hull distance lies between {lower:.6g} and {length:.6g} after {limit} steps; raise max_iter or tol",
+            f"the hull distance lies between {scale * lower:.6g} and {scale * length:.6g} after {limit} steps; raise "
+            "max_iter or tol",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return HullDistance(length, a @ plus, b @ minus, a, b, lower, steps)
+    return HullDistance(scale * length, a @ plus, b @ minus, a, b, scale * lower, steps)
 
 
 def _extreme(products, cap):

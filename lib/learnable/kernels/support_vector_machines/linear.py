@@ -170,6 +170,8 @@ class PegasosSVM(LinearRule):
         epochs = check_scalar(self.n_epochs, "n_epochs", low=1, integer=True)
         signs = np.where(codes == 1, 1.0, -1.0)
         n = signs.size
+        if not np.isfinite(1.0 / (n * C)):
+            raise ValueError(f"C = {C:g} is so small that 1/(nC) overflows; take C above {1e-300:g}")
         draws = check_random_state(self.random_state).randint(n, size=n * epochs)
         w = _pegasos(np.ascontiguousarray(X), signs, 1.0 / (n * C), draws, draws.size // 2)
         slack = np.maximum(1.0 - signs * (X @ w), 0.0)
