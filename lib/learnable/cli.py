@@ -82,9 +82,15 @@ def _parser():
     command.add_argument("--memory", type=_bytes, metavar="SIZE", help="memory limit, such as 2G")
     command.add_argument("--roster", metavar="CSV", help="the gradebook of your platform; its columns are kept")
     command.add_argument("--roster-id", metavar="COLUMN", help="the column of the roster that names students")
+    command.add_argument("--scheduler", metavar="ADDRESS", help="grade on this Dask cluster, which sees the same files")
     command.add_argument("--again", nargs="+", metavar="STUDENT", default=(), help="grade these once more")
     command.add_argument("--reveal", action="store_true", help="show inputs of hidden cases in the feedback")
-    command.add_argument("--confine", choices=("namespaces", "landlock", "guard"), help="how (default: the strongest)")
+    command.add_argument(
+        "--confine",
+        choices=("bubblewrap", "none"),
+        default="bubblewrap",
+        help="none: run submissions WITHOUT protection (every report says so)",
+    )
     command.set_defaults(action=_grade)
 
     command = commands.add_parser("solutions", help="write the worked solutions, for after the deadline")
@@ -206,10 +212,12 @@ def _solutions(options):
 
 def _sandbox(options):
     _need_posix()
-    from learnable.exercises.session import best_mode
+    from learnable.exercises.confine import describe, refusal
 
-    for number, (_, words) in enumerate(best_mode()):
-        print(f"{'used here: ' if number == 0 else 'also works:'} {words}")
+    if refusal():
+        print(f"submissions cannot be confined here: {refusal()}")
+        return 1
+    print(f"used here: {describe('bubblewrap')}")
 
 
 def _need_posix():
@@ -226,8 +234,11 @@ def _grade(options):
     from learnable.exercises.checking import PUBLIC_SEED
     from learnable.exercises.masters import Assignment
     from learnable.exercises.release import read_key
+    from learnable.exercises.session import Sandbox
 
     shelf = _shelf()
+    if not options.scheduler:
+        Sandbox(mode=options.confine)  # refuses before anything is read or written
     key = read_key(options.key) if options.key else None
     if key and options.seed is not None and options.seed != key["seed"]:
         raise ValueError("--seed and --key disagree; give one of them")
@@ -240,24 +251,23 @@ def _grade(options):
     out = Path(options.out).resolve() if options.out else None
     places = _Places(out) if out else None
     skip = places.all() if places else ()
-    submissions = classroom.collect(options.paths, chapters, skip)
+    asked = {c: classroom.functions_asked(shelf.exercise(c)) for c in chapters}
+    submissions = classroom.collect(options.paths, asked, skip)
     if not options.chapters and not key:
         chapters = [c for c in chapters if any(s.chapter == c for s in submissions)]
         if not chapters:
             raise ValueError("none of the files says which exercise it is; name the exercise with --chapters")
-        # When all that say something say the same, those that say nothing mean it too.
-        submissions = classroom.collect(options.paths, chapters, skip)
     assignments = {c: Assignment.load(shelf.master(c)) for c in chapters}
     notes = _key_notes(key, assignments, options)
-    secret = [shelf.root / "exercises", *map(Path, options.paths), *skip]
-    masked = [str(p.resolve()) for p in secret]
-    masked += [str(p) for p in _sealed_files(assignments)]
+    hidden = [p.resolve() for p in (shelf.root / "exercises", *map(Path, options.paths), *skip)]
 
     import tempfile
 
     with tempfile.TemporaryDirectory() as scratch:
         database = places.store if places else Path(scratch) / "grades.sqlite"
-        with classroom.Store(database) as store, classroom.lock(database.with_suffix(".lock")):
+        database.parent.mkdir(parents=True, exist_ok=True)
+        with classroom.lock(database.with_suffix(".lock")), classroom.Store(database) as store:
+            notes += [store.damage] if store.damage else []
             for submitted in submissions:
                 if submitted.student in options.again:
                     store.forget(submitted.key)
@@ -269,11 +279,11 @@ def _grade(options):
                 store,
                 jobs=max(1, options.jobs),
                 changes=changes,
-                masked=masked,
+                hidden=hidden,
                 mode=options.confine,
+                scheduler=options.scheduler,
             )
             elapsed = time.monotonic() - start
-        database.with_suffix(".lock").unlink(missing_ok=True)
     notes += _run_notes(book, elapsed)
     if places:
         _write(book, places, options, seed, notes)
@@ -281,6 +291,7 @@ def _grade(options):
         _print_table(book)
     for note in notes:
         print(note)
+    _print_problems(book)
     for submitted, why in book.failed:
         print(f"learnable: {submitted.student} was NOT graded: {why}", file=sys.stderr)
     return 3 if book.failed else 0
@@ -303,15 +314,17 @@ class _Places:
 
 def _write(book, places, options, seed, notes):
     from learnable.exercises import classroom, report
+    from learnable.exercises.similarity import similar
 
     rows = classroom.table(book, options.roster, options.roster_id)
+    alike = similar(book, lambda submitted: classroom.cells_of(submitted.path, submitted.key))
     classroom.write_atomically(places.csv, classroom.csv_text(rows))
     classroom.write_atomically(places.json, classroom.json_text(book, seed))
     students = book.students()
     for student, name in report.feedback_names(students).items():
         page = report.feedback_page(student, students[student], options.reveal)
         classroom.write_atomically(places.folder / "feedback" / name, page)
-    classroom.write_atomically(places.folder / "summary.html", report.summary_page(book, notes))
+    classroom.write_atomically(places.folder / "summary.html", report.summary_page(book, notes, alike))
     print(f"grades:   {_short(places.csv)} (and {places.json.name})")
     print(f"feedback: {_short(places.folder / 'feedback')}/, one page a student")
     print(f"summary:  {_short(places.folder / 'summary.html')}")
@@ -333,6 +346,19 @@ def _print_table(book):
             print(f"  note: {remark}")
 
 
+def _print_problems(book):
+    """Say at the end what an instructor has to look at."""
+    from collections import Counter
+
+    statuses = Counter(result["status"] for _, result in book.rows)
+    counts = {word: statuses[word] for word in ("unreadable", "wrong exercise")}
+    counts |= {"not in the roster": len(book.strangers), "ambiguous": len(book.ambiguous)}
+    counts |= {"not graded": len(book.failed)}
+    print(", ".join(f"{count} {word}" for word, count in counts.items()))
+    for name, students in book.ambiguous.items():
+        print(f"ambiguous in the roster: {name} may be {' or '.join(students)}")
+
+
 def _key_notes(key, assignments, options):
     if key is None and options.seed is None:
         return ["hidden cases: the public ones (seed 0); --key or --seed draws others"]
@@ -347,18 +373,8 @@ def _run_notes(book, elapsed):
             f"{book.graded} graded in {elapsed:.1f} s ({elapsed / book.graded:.2f} s each), "
             f"{book.known} known from before"
         )
-        notes.append(f"confined by {book.confinement}")
+    notes.append(f"confined by {book.confinement}")
     return notes
-
-
-def _sealed_files(assignments):
-    package = Path(__file__).resolve().parent
-    for assignment in assignments.values():
-        for module in assignment.sealed:
-            stem = package.parent.joinpath(*module.split("."))
-            for path in stem.parent.glob(f"{stem.name}*"):
-                if path.name != "__pycache__":
-                    yield path
 
 
 def _short(path):

@@ -175,12 +175,12 @@ def test_saved_work_is_gradable(page, lab):
         page.wait_for_timeout(100)
     else:
         pytest.fail("JupyterLab did not save the notebook within a minute")
-    from learnable.exercises.grading import grade_file
+    from learnable.exercises.grading import grade_cells, read_submission
     from learnable.exercises.masters import Assignment
-    from learnable.exercises.session import Nursery
+    from learnable.exercises.session import Sandbox
     from learnable.exercises.workspace import find_shelf
 
     assignment = Assignment.load(find_shelf(Path(__file__).parent).master(CHAPTER))
-    with Nursery(assignment.modules) as nursery:
-        result = grade_file(saved, assignment, nursery, seed=1)
+    with Sandbox(assignment.modules) as sandbox:
+        result = grade_cells(read_submission(saved).code, assignment, sandbox, seed=1)
     assert result["questions"]["q2"]["score"] == 5 and result["score"] == 5

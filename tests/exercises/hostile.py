@@ -97,11 +97,6 @@ def anything(*args, **kwargs): return None
 learnable.exercises.checking.ask = learnable.exercises.ask = anything
 learnable.exercises.checking.Answer.equals = anything
 learnable.exercises.checking.WrongAnswer.__init__ = anything
-try:
-    import otter.test_files
-    otter.test_files.TestFile.score = otter.test_files.TestFile.passed_all = 1e9
-except Exception:
-    pass
 learnable.exercises.wire.decode = anything
 score = points = 44
 """
@@ -201,7 +196,271 @@ def cost_bayes(post1, a, b):
             continue
 """
 
+# Each of these prints ESCAPED when something works that must not.
+TRICKS = {
+    "opens a file inside a method of a string": f"""
+class Path(str):
+    def startswith(self, *args):
+        print("ESCAPED", len(open({str(MASTER)!r}).read()))
+        return True
+try:
+    open(Path({str(MASTER)!r}))
+except OSError:
+    pass
+try:
+    Path("x").startswith("y")
+except OSError:
+    pass
+""",
+    "reads through sqlite3": f"""
+import sqlite3
+for place in ({str(MASTER)!r}, {str(ROOT / "pyproject.toml")!r}, "/etc/passwd"):
+    try:
+        sqlite3.connect(f"file:{{place}}?mode=ro&immutable=1", uri=True).execute("select * from sqlite_master")
+        print("ESCAPED")
+    except sqlite3.OperationalError:
+        pass
+    except sqlite3.DatabaseError:
+        print("ESCAPED: it was read")
+""",
+    "starts a program below the surface": f"""
+import _posixsubprocess, os
+reading, writing = os.pipe()
+arguments = [b"/bin/cat", {str(MASTER).encode()!r}]
+pid = os.posix_spawn(arguments[0], arguments, {{}}, file_actions=[(os.POSIX_SPAWN_DUP2, writing, 1)])
+os.waitpid(pid, 0)
+os.close(writing)
+if os.read(reading, 100):
+    print("ESCAPED")
+""",
+    "reads with the machinery of imports": f"""
+import importlib.machinery, runpy, zipimport
+for read in (
+    lambda p: importlib.machinery.SourceFileLoader("x", p).get_data(p),
+    lambda p: runpy.run_path(p),
+    lambda p: zipimport.zipimporter(p),
+):
+    try:
+        read({str(MASTER)!r})
+        print("ESCAPED")
+    except (OSError, ImportError):
+        pass
+""",
+    "reads what Python compiled of the implementation": """
+import glob, os, learnable
+package = os.path.dirname(learnable.__file__)
+for path in glob.glob(package + "/**/bayes_decision_theory*", recursive=True):
+    if os.listdir(path) if os.path.isdir(path) else os.path.getsize(path):
+        print("ESCAPED", path)
+""",
+    "stops, traces, slows or limits the process that starts submissions": """
+import ctypes, os, resource, signal
+libc = ctypes.CDLL(None, use_errno=True)
+for number in range(1, 65):
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        try:
+            os.kill(1, number)
+        except OSError:
+            pass
+os.kill(1, signal.SIGKILL)
+os.kill(1, signal.SIGSTOP)
+def tried(words, action):
+    try:
+        if action() not in (-1, 2**64 - 1):
+            print("ESCAPED", words)
+    except OSError:
+        pass
+tried("ptrace", lambda: libc.ptrace(16, 1, 0, 0))
+tried("seize", lambda: libc.ptrace(0x4206, 1, 0, 0))
+tried("limits", lambda: resource.prlimit(1, resource.RLIMIT_AS, (1, 1)))
+tried("limits of CPU", lambda: resource.prlimit(1, resource.RLIMIT_CPU, (1, 1)))
+tried("scheduler", lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)))
+tried("affinity", lambda: os.sched_setaffinity(1, {0}))
+tried("priority", lambda: os.setpriority(os.PRIO_PROCESS, 1, 19))
+for name in ("mem", "maps", "environ", "fd/2", "cwd/x", "root/etc/hostname", "exe"):
+    tried(name, lambda: os.open(f"/proc/1/{name}", os.O_RDWR) if name == "mem" else os.open(f"/proc/1/{name}", 0))
+tried("out of memory", lambda: open("/proc/1/oom_score_adj", "w").write("1000"))
+""",
+    "leaves something for the next submission": """
+import ctypes, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+for words, number in (
+    ("shared memory", libc.shmget(4711, 4096, 0o1777)),
+    ("semaphores", libc.semget(4711, 1, 0o1777)),
+    ("messages", libc.msgget(4711, 0o1777)),
+    ("memory without a process", libc.memfd_create(b"x", 0)),
+    ("a key", libc.syscall(248, b"user", b"x", b"y", 1, -4)),
+):
+    if number != -1:
+        print("ESCAPED", words)
+for place in ("/dev/shm/left", "/left", "/usr/left", "/dev/left", "/proc/left", "/tmp/../left"):
+    try:
+        open(place, "w")
+        print("ESCAPED", place)
+    except OSError:
+        pass
+if os.path.exists("left behind"):
+    print("ESCAPED: the disk of another one")
+os.makedirs("left behind/a/b/c")
+os.symlink("/", "left behind/root")
+os.chmod("left behind/a/b", 0)
+os.chmod("left behind", 0)
+""",
+    "finds what another one left": """
+import os
+print(os.listdir("."))
+if os.listdir("."):
+    print("ESCAPED")
+""",
+    "makes namespaces and mounts": """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+for flags in (0x10000000, 0x10020000, 0x20000, 0x40000000, 0x20000000):
+    if libc.unshare(flags) == 0:
+        print("ESCAPED: unshare", hex(flags))
+for arguments in ((b"none", b"/usr", None, 32 | 4096, None), (b"tmpfs", b"/submission", b"tmpfs", 0, None)):
+    if libc.mount(*arguments) == 0:
+        print("ESCAPED: mount")
+if libc.umount2(b"/usr", 2) == 0 or libc.chroot(b"/") == 0 or libc.setuid(0) == 0:
+    print("ESCAPED: umount, chroot or setuid")
+import numpy
+try:
+    open(numpy.__file__, "a")
+    print("ESCAPED: the installation can be written")
+except OSError:
+    pass
+""",
+    "reaches the machine around it": """
+import os, socket
+for family, kind in ((40, 1), (16, 3), (17, 3), (38, 5)):
+    try:
+        socket.socket(family, kind)
+        print("ESCAPED: a socket of family", family)
+    except OSError:
+        pass
+for name in os.listdir("/sys") if os.path.exists("/sys") else ():
+    print("ESCAPED: /sys is there")
+for address in ("\\0/tmp/.X11-unix/X0", "/run/docker.sock", "/var/run/dbus/system_bus_socket", "/run/user/0/bus"):
+    try:
+        socket.socket(socket.AF_UNIX).connect(address)
+        print("ESCAPED", address)
+    except OSError:
+        pass
+print("ESCAPED") if [n for n in os.environ if "SECRET" in n] else None
+""",
+    "raises its own limits": """
+import resource
+for name in ("AS", "CPU", "NPROC", "FSIZE", "NOFILE"):
+    kind = getattr(resource, "RLIMIT_" + name)
+    try:
+        resource.setrlimit(kind, (resource.RLIM_INFINITY,) * 2)
+        print("ESCAPED", kind)
+    except (ValueError, OSError):
+        pass
+""",
+    "leaves a process that answers for it": """
+import os, time
+if os.fork():
+    time.sleep(0.2)
+    os._exit(0)
+os.setsid()
+""",
+    "plants code for later": """
+import os, site, sys
+for folder in [*sys.path, *site.getsitepackages(), os.path.dirname(os.__file__)]:
+    for name in ("sitecustomize.py", "x.pth", "numpy.py"):
+        try:
+            open(os.path.join(folder, name), "w")
+            print("ESCAPED", folder)
+        except OSError:
+            pass
+""",
+}
+
+TWELVE_FORKS = """
+import os, time
+def cost_bayes(post1, a, b):
+    for _ in range(12):
+        if os.fork() == 0:
+            data = bytearray(os.urandom(1 << 20)) * 150
+            time.sleep(60)
+            os._exit(0)
+    time.sleep(60)
+"""
+
+WIRE = """
+import gc, json, os, struct
+from learnable.exercises.wire import Channel
+_wire = [c for c in gc.get_objects() if isinstance(c, Channel)][0]
+def forge(text, data=b"", lengths=None):
+    head = json.dumps([len(data)] if lengths is None else lengths).encode() + b"\\n" + text.encode()
+    _wire.sock.sendall(struct.pack("<IQ", len(head), len(data)) + head + data)
+"""
+COLLIDING = "[i * (2**61 - 1) for i in range(60000)]"
+FORGED_VALUES = {
+    "a string of 230 million characters": 'forge(json.dumps(["value", ["a", "<U230000000", [0], 0]]), b"")',
+    "a long string": 'forge(json.dumps(["value", "x" * 3_000_000]))',
+    "a set of colliding numbers": f'forge(json.dumps(["value", ["u", *{COLLIDING}]]))',
+    "a dictionary of colliding numbers": f'forge(json.dumps(["value", ["d", *[["t", k, 1] for k in {COLLIDING}]]]))',
+    "a million lists": 'forge("[\\"value\\",[\\"l\\"" + ",[\\"l\\"]" * 600_000 + "]]")',
+    "a number of a million digits": 'forge("[\\"value\\"," + "9" * 1_000_000 + "]")',
+    "a million buffers": 'forge("[\\"value\\",1]", b"", [0] * 1_000_000)',
+    "an array of all dimensions": 'forge(json.dumps(["value", ["a", "<f8", [0] * 60, 0]]), b"")',
+    "a frame without end": '_wire.sock.sendall(struct.pack("<IQ", 100, 2**40))',
+}
+
 HOSTILE = [
+    *(Hostile(name, [*GOOD, code], (5, 5)) for name, code in TRICKS.items()),
+    *(
+        Hostile(f"sends {name}", [*GOOD, f"{WIRE}\ndef cost_bayes(*args):\n    {code}"], (5, 0))
+        for name, code in FORGED_VALUES.items()
+    ),
+    Hostile("twelve forks of 150 MB", [*GOOD, TWELVE_FORKS], (5, 0), "used more memory", limits={"memory": 200 << 20}),
+    Hostile(
+        "half a character",
+        [*GOOD, "def cost_bayes(*args):\n    raise ValueError('\\ud800')"],
+        (5, 0),
+        "raised ValueError",
+    ),
+    Hostile(
+        "names its exception like ours",
+        [*GOOD, "def cost_bayes(*args):\n    raise ValueError('SandboxError: x')"],
+        (5, 0),
+        "raised ValueError: SandboxError: x",
+    ),
+    Hostile(
+        "steers the terminal",
+        [*GOOD, "def cost_bayes(*args):\n    raise ValueError('\\x1b[2J\\x1b]0;mine\\x07\\u202e')\nprint('\\x1b[31m')"],
+        (5, 0),
+        "raised ValueError",
+    ),
+    Hostile(
+        "a class named like a report",
+        [*GOOD, "def cost_bayes(*args):\n    raise type('\\x1b[1m<b>full marks</b>', (Exception,), {})()"],
+        (5, 0),
+        "full marks",
+    ),
+    Hostile(
+        "too many files",
+        [*GOOD, "def cost_bayes(*args):\n    for n in range(10**7):\n        open(str(n), 'w').close()"],
+        (5, 0),
+        "",
+    ),
+    Hostile(
+        "too many threads",
+        [*GOOD, "import threading, time\nwhile True:\n    threading.Thread(target=time.sleep, args=(60,)).start()"],
+        (5, 5),
+        "code cell 6",
+    ),
+    Hostile(
+        "calls back without end",
+        [
+            *GOOD,
+            f"{WIRE}\ndef cost_bayes(*args):\n    while True:\n        _wire.send_number(0, 1.0), _wire.receive()",
+        ],
+        (5, 0),
+        "",
+    ),
     Hostile(
         "endless loop in a function",
         [*GOOD, "def cost_bayes(post1, a, b):\n    while True:\n        pass"],
@@ -241,7 +500,7 @@ HOSTILE = [
         "a hundred megabytes of output",
         [SETUP, Q1, "for _ in range(100):\n    print('x' * 2**20)", Q2],
         (5, 5),
-        "printed 100 MB",
+        "printed more than 64 kB",
     ),
     Hostile(
         "output from the function",
@@ -252,14 +511,13 @@ HOSTILE = [
     Hostile("the check function overwritten", [*UNTOUCHED, OVERWRITE], (0, 0), ""),
     Hostile("numpy and builtins patched", [*UNTOUCHED, PATCH], (0, 0), ""),
     Hostile("replies forged on every descriptor", [*UNTOUCHED, FORGE], (0, 0), ""),
-    Hostile("reads the solutions", [*UNTOUCHED, STEAL], (0, 0), "tried to open"),
+    Hostile("reads the solutions", [*UNTOUCHED, STEAL], (0, 0)),
     Hostile(
         "imports the implementation",
         [SETUP, Q1, "from learnable.foundations.bayes_decision_theory import *"],
         (5, 0),
-        "tried to import learnable.foundations.bayes_decision_theory",
     ),
-    Hostile("network access", [*GOOD, NETWORK], (5, 5), "tried to reach the network"),
+    Hostile("network access", [*GOOD, NETWORK], (5, 5)),
     Hostile("processes that outlive the notebook", [*GOOD, SURVIVOR], (5, 5), ""),
     Hostile("fork bomb", [*GOOD, FORK_BOMB], (5, 0), "did not finish within"),
     Hostile("kills every process it can", [SETUP, Q1, Q2, KILLER], (5, 5), ""),

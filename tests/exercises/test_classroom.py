@@ -21,8 +21,10 @@ from support import BAYES, ROOT, assignment, submission, write_notebook
 
 from learnable import cli
 from learnable.exercises import classroom, report
+from learnable.exercises.similarity import similar
 
 COUNT = 12
+ASKED = {BAYES: classroom.functions_asked(ROOT / "exercises" / f"{BAYES}.ipynb")}
 COMMAND = [sys.executable, "-m", "learnable.cli"]
 
 
@@ -76,7 +78,10 @@ def test_scores_are_as_expected(graded):
 
 def test_report_names_what_was_used_and_how_long_it_took(graded):
     assert re.search(r"\d+ graded in [\d.]+ s \([\d.]+ s each\), 0 known from before", graded["printed"])
-    assert "confined by" in graded["printed"]
+    assert "confined by bubblewrap: own file system" in graded["printed"]
+    assert re.search(
+        r"\d+ unreadable, 0 wrong exercise, 0 not in the roster, 0 ambiguous, 0 not graded", graded["printed"]
+    )
     assert "hardest question: q" in graded["printed"]
 
 
@@ -154,14 +159,14 @@ def test_killed_half_way_and_resumed_gives_identical_grades(graded, tmp_path):
 def test_another_seed_is_another_grading(graded, tmp_path):
     given = assignment(BAYES)
     limits = classroom.limits_for(given, {})
-    assert classroom.assignment_key(given, 1, limits) != classroom.assignment_key(given, 2, limits)
+    keys = {classroom.assignment_key(given, seed, limits, mode) for seed in (1, 2) for mode in ("bubblewrap", "none")}
+    assert len(keys) == 4, "nor is a grade without confinement taken for one with it"
 
 
 def test_identical_files_are_graded_once_and_reported(tmp_path):
     for name in ("ann", "bob"):
         write_notebook(tmp_path / "s" / f"{name}.ipynb", GOOD)
     assert "1 graded in" in grade(tmp_path / "s", tmp_path / "g.csv")
-    assert "ann, bob" in (tmp_path / "g_feedback" / "summary.html").read_text()
 
 
 def test_new_submission_alone_is_graded(graded, tmp_path):
@@ -194,9 +199,28 @@ def test_machinery_failure_is_no_grade(tmp_path, monkeypatch, capsys):
 
 
 def test_two_graders_at_once_are_kept_apart(tmp_path):
-    with classroom.lock(tmp_path / "g.lock"):
-        with pytest.raises(classroom.SandboxError, match="another grader"), classroom.lock(tmp_path / "g.lock"):
-            pass
+    code = f"from learnable.exercises import classroom\nwith classroom.lock({str(tmp_path / 'g.lock')!r}): pass"
+    for _ in range(2):  # the file stays after a release, so nobody can hold a lock on a file that is gone
+        with classroom.lock(tmp_path / "g.lock"):
+            other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+            assert "another grader is at work on g" in other.stderr
+        assert (tmp_path / "g.lock").exists()
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_damaged_store_is_moved_aside(tmp_path, capsys):
+    write_notebook(tmp_path / "s" / "ann.ipynb", GOOD)
+    out = tmp_path / "g.csv"
+    grade(tmp_path / "s", out)
+    first = files_of(out)
+    store = out.with_suffix(".sqlite")
+    store.write_bytes(b"SQLite format 3\x00" + b"garbage" * 1000)
+    printed = grade(tmp_path / "s", out)
+    assert "g.sqlite is damaged" in printed and "1 graded in" in printed
+    assert [p.name for p in tmp_path.glob("*.damaged-*")] and files_of(out) == first
+    with classroom.Store(store) as good, good.connection as connection:
+        connection.execute("UPDATE result SET body = '{half'")
+    assert "1 graded in" in grade(tmp_path / "s", out)
 
 
 def test_roster_of_a_learning_platform(graded, tmp_path):
@@ -223,8 +247,8 @@ def test_student_names_from_file_names(tmp_path):
     for name in names:
         write_notebook(tmp_path / name, GOOD)
     write_notebook(tmp_path / "Anna Maria_123_assignsubmission_file" / "bayes_decision_theory.ipynb", GOOD)
-    found = {s.student for s in classroom.collect([tmp_path], [BAYES])}
-    assert found == {"doejane_17_4711", "roe", "smith", "Anna Maria_123_assignsubmission_file"}
+    found = {s.student for s in classroom.collect([tmp_path], ASKED)}
+    assert found == {"doejane_17", "roe", "smith", "Anna Maria_123"}
 
 
 def test_own_notebook_without_a_table(tmp_path, capsys):
@@ -234,3 +258,206 @@ def test_own_notebook_without_a_table(tmp_path, capsys):
     assert "mine: 39 of 44" in printed and "q2  0 of 5" in printed
     assert "hidden cases: the public ones" in printed
     assert sorted(p.name for p in tmp_path.iterdir()) == ["mine.ipynb"]
+
+
+def test_stray_notebook_never_overwrites_a_grade(tmp_path):
+    """A newer scratch file is no submission: it is reported, and the real one counts."""
+    write_notebook(tmp_path / "ann" / "bayes_decision_theory.ipynb", GOOD)
+    write_notebook(tmp_path / "ann" / "scratch.ipynb", ["x = 1"], chapter=None)
+    write_notebook(tmp_path / "ann" / "mine.ipynb", ["def cost_bayes():\n    ..."], chapter=None)
+    os.utime(tmp_path / "ann" / "bayes_decision_theory.ipynb", (1, 1))
+    write_notebook(tmp_path / "bob" / "scratch.ipynb", ["x = 1"], chapter=None)
+    ann, bob = classroom.collect([tmp_path], ASKED)
+    assert ann.path.name == "bayes_decision_theory.ipynb" and ann.key
+    assert ann.remarks == [
+        "mine.ipynb was handed in as well; bayes_decision_theory.ipynb counts",
+        "scratch.ipynb does not count: it does not say which exercise it is",
+    ]
+    assert bob.trouble == "wrong exercise"
+
+
+def test_newest_of_two_that_belong_counts(tmp_path):
+    write_notebook(tmp_path / "ann" / "first.ipynb", GOOD)
+    write_notebook(tmp_path / "ann" / "second.IPYNB", GOOD[:2])
+    os.utime(tmp_path / "ann" / "first.ipynb", (1, 1))
+    (found,) = classroom.collect([tmp_path], ASKED)
+    assert found.path.name == "second.IPYNB" and "first.ipynb was handed in as well" in found.remarks[0]
+
+
+def test_wrong_chapter_is_not_ok(tmp_path):
+    chapter = "latent/hmm_alignment"
+    write_notebook(tmp_path / "s" / "ann.ipynb", ["x = 1"], chapter)
+    write_notebook(tmp_path / "s" / "bob.ipynb", GOOD)
+    printed = grade(tmp_path / "s", tmp_path / "g.csv", "--chapters", BAYES)
+    assert "0 unreadable, 1 wrong exercise" in printed
+    assert (
+        "ann,0,44,0.0,0,0,0,0,0,wrong exercise,it is the exercise 'latent/hmm_alignment'"
+        in (tmp_path / "g.csv").read_text()
+    )
+    page = (tmp_path / "g_feedback" / "feedback" / "ann.html").read_text()
+    assert "Not run: it is the exercise" in page and "wrong." not in page, "what was never read is not called wrong"
+
+
+def test_names_as_the_platforms_write_them(tmp_path):
+    """Two students of one name stay two; a late one, upper-case endings and names that begin with ~ are not lost."""
+    for name in (
+        "hanna_LATE_17_4711_answers.ipynb",
+        "hanna_18_4712_answers.ipynb",
+        "hanna_18_4700_answers-1.ipynb",
+        "~tilde.IPYNB",
+        "joa\u0303o.ipynb",
+    ):
+        write_notebook(tmp_path / name, GOOD)
+    (tmp_path / "~$lock.ipynb").write_text("x")
+    found = {s.student: s for s in classroom.collect([tmp_path], ASKED)}
+    assert set(found) == {"hanna_17", "hanna_18", "~tilde", "joão"}
+    assert found["hanna_17"].remarks == ["handed in late"] and found["hanna_17"].aliases == ("17", "hanna")
+
+
+def merged(tmp_path, names, roster, column=None):
+    """Return the table for students with the given file names, none of which need be graded."""
+    book = classroom.Gradebook({BAYES: assignment(BAYES)})
+    for number, name in enumerate(names):
+        submitted = classroom.Submitted(**classroom._student(name, [BAYES]), path=tmp_path / name)
+        result = classroom.empty_result(assignment(BAYES), "ok", "nothing")
+        book.rows.append((submitted, {**result, "score": float(number + 1)}))
+    (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
+    rows = classroom.table(book, tmp_path / "roster.csv", column)
+    return book, {row[0]: row for row in rows[1:]}
+
+
+def test_roster_gives_points_to_nobody_else(tmp_path):
+    names = ["joã", "mary-ann", "jose\u0301"]
+    book, rows = merged(tmp_path, names, "student,section\njo,A\nmary,A\nann,A\njosé,A\nmary-ann,A\n")
+    assert [rows[n][2] for n in ("jo", "mary", "ann")] == ["0", "0", "0"]
+    assert rows["josé"][2] == "3" and rows["mary-ann"][2] == "2"
+    assert book.strangers == ["joã"] and book.ambiguous == {}
+
+
+def test_roster_of_canvas(tmp_path):
+    names = ["hanna_17_1_x", "hanna_18_2_x", "otto_19_3_x"]
+    roster = 'Student,ID,SIS Login ID\n"    Points Possible",,\n"H, A",17,hanna\n"H, B",18,hb\n"O",19,otto\n'
+    book, rows = merged(tmp_path, names, roster, "ID")
+    assert [rows[n][3] for n in ("H, A", "H, B", "O")] == ["1", "2", "3"] and book.strangers == []
+    assert rows["    Points Possible"][3:5] == ["44", ""], "a row that is no student"
+    book, rows = merged(tmp_path, names, roster, "SIS Login ID")
+    assert rows["H, A"][-2:] == ["ambiguous", "ambiguous: hanna may be hanna_17 or hanna_18"]
+    assert rows["H, A"][3] == "" and book.ambiguous == {"hanna": ["hanna_17", "hanna_18"]}
+    assert rows["O"][3] == "3" and book.strangers == ["hanna_17", "hanna_18"]
+    book, rows = merged(tmp_path, names, "ID\n17\n17\n")
+    assert set(book.ambiguous) == {"17"}, "a roster that has a student twice"
+
+
+def test_roster_of_moodle(tmp_path):
+    names = ["Anna Maria_123_assignsubmission_file", "Anna Maria_124_assignsubmission_file"]
+    _, rows = merged(tmp_path, names, "Identifier,Full name\nParticipant 123,Anna Maria\nParticipant 124,Anna Maria\n")
+    assert [rows[f"Participant {n}"][2] for n in (123, 124)] == ["1", "2"]
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "x;=cmd|' /C calc'!A0", "＝1+1", "+1", "a,@SUM(1)", 'b;"-1', "\x1b[2J=1"])
+def test_table_holds_no_formula(name):
+    for separator in ",;|":
+        for cell in classroom._safe(name).split(separator):
+            assert cell.strip(' "')[:1] not in tuple("=+-@＝＋－＠")
+    assert "\x1b" not in classroom._safe(name)
+
+
+NASTY = {
+    "half": "def cost_bayes(*args):\n    raise ValueError('\\ud800')",
+    "alarm": "def cost_bayes(*args):\n    raise ValueError('SandboxError: x')",
+    "leak": "def cost_bayes(post1, a, b):\n    raise ValueError(f'SECRET {list(post1)} {a} {b}')",
+    "type": "def cost_bayes(post1, a, b):\n    raise type(f'SECRET{a}'.replace('.', '_'), (Exception,), {})()",
+    "exit": "import os\ndef cost_bayes(post1, a, b):\n    os._exit(int(10 * a) % 256)",
+}
+
+
+@pytest.fixture(scope="module")
+def nasty(tmp_path_factory):
+    """A class in which several would have blocked everybody."""
+    folder = tmp_path_factory.mktemp("nasty")
+    for name, code in NASTY.items():
+        write_notebook(folder / "s" / f"{name}.ipynb", [*GOOD, code])
+    write_notebook(folder / "s" / "good.ipynb", GOOD)
+    odd = os.path.join(os.fsencode(folder / "s"), b"not \xff utf-8.ipynb")
+    with open(odd, "wb") as file:
+        file.write((folder / "s" / "good.ipynb").read_bytes())
+    printed = grade(folder / "s", folder / "g.csv", "--chapters", BAYES, "--jobs", "1")
+    with open(folder / "g.csv", newline="", encoding="utf-8") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    return {"folder": folder, "rows": rows, "printed": printed}
+
+
+def test_no_submission_blocks_the_class(nasty):
+    rows = nasty["rows"]
+    assert {s: rows[s]["score"] for s in ("good", "not � utf-8")} == {"good": "10", "not � utf-8": "10"}
+    assert {rows[name]["score"] for name in NASTY} == {"5"}, "each keeps what its other answers earn"
+    assert "0 not graded" in nasty["printed"]
+
+
+def test_hidden_inputs_do_not_leak_through_the_submission(nasty):
+    """An exception, its name, an exit code: nothing that a submission says about a hidden case reaches its page."""
+    document = json.loads((nasty["folder"] / "g.json").read_text())
+    for name in ("leak", "type", "exit"):
+        page = (nasty["folder"] / "g_feedback" / "feedback" / f"{name}.html").read_text()
+        result = next(s["result"] for s in document["submissions"] if s["student"] == name)
+        cases = result["questions"]["q2"]["cases"]
+        assert [c["hidden"] for c in cases].count(True) == 3
+        hidden = page[page.index(html.escape(next(c["title"] for c in cases if c["hidden"]))) :]
+        assert "SECRET" not in hidden.split("<h3>")[0] and "exit code" not in page
+        assert not any("SECRET" in remark for remark in result["remarks"])
+    page = (nasty["folder"] / "g_feedback" / "feedback" / "leak.html").read_text()
+    assert "Your function raised ValueError.</b>" in page
+
+
+def test_without_confinement_everything_says_so(tmp_path, monkeypatch, capsys):
+    """Refused unless it is asked for by name; then the table, the pages, the JSON and the terminal say it."""
+    from learnable.exercises import confine
+
+    write_notebook(tmp_path / "s" / "ann.ipynb", GOOD)
+    monkeypatch.setattr(confine, "refusal", lambda: "no bubblewrap")
+    out = tmp_path / "g.csv"
+    assert cli.main(["grade", str(tmp_path / "s"), "--out", str(out), "--jobs", "1"]) == 2
+    assert "Nothing was graded" in capsys.readouterr().err and not out.exists()
+    assert cli.main(["sandbox"]) == 1
+    assert "cannot be confined here: no bubblewrap" in capsys.readouterr().out
+    printed = grade(tmp_path / "s", out, "--jobs", "1", "--confine", "none")
+    pages = [out, out.with_suffix(".json"), *(tmp_path / "g_feedback").rglob("*.html")]
+    assert len(pages) == 4
+    for text in (printed, *(page.read_text() for page in pages)):
+        assert "WITHOUT confinement" in text
+
+
+def test_answers_that_look_alike_are_a_hint(tmp_path):
+    """Other names, comments and layout hide nothing; what is short, shared by many or the solution is not listed."""
+    answer = (
+        "def cost_bayes(x):\n    # mine\n    total = 0.0\n    for v in x:\n        total += v / (1 + abs(v)) - 3 * v\n"
+    )
+    answer += "    if total > 10:\n        total = 10 - total / 7\n    return total * 2 + 1"
+    given = assignment(BAYES)
+    codes = {
+        "ann": [answer],
+        "bob": [answer.replace("total", "s").replace("# mine", "# no, mine")],
+        "cyd": [answer.replace("10", "11")],
+        "dan": given.cells_of_solution(),
+        "eve": given.cells_of_solution(),
+    }
+    book = classroom.Gradebook({BAYES: given})
+    for student in codes:
+        result = {**classroom.empty_result(given, "ok", ""), "score": 1.0}
+        book.rows.append((classroom.Submitted(student, tmp_path), result))
+    found = similar(book, lambda submitted: codes[submitted.student])
+    assert [students for students, _ in found] == [("ann", "bob")]
+    page = report.summary_page(book, [], found)
+    assert "ann, bob: q" in page and "a hint and not a verdict" in page
+
+
+def test_grades_on_a_dask_cluster(tmp_path):
+    """The workers of an existing cluster grade; the table is the same."""
+    distributed = pytest.importorskip("distributed")
+    write_notebook(tmp_path / "s" / "ann.ipynb", GOOD)
+    write_notebook(tmp_path / "s" / "bob.ipynb", [*GOOD, "# bob"])
+    grade(tmp_path / "s", tmp_path / "here.csv")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        printed = grade(tmp_path / "s", tmp_path / "there.csv", "--scheduler", cluster.scheduler_address)
+    assert "2 graded in" in printed
+    assert (tmp_path / "there.csv").read_text() == (tmp_path / "here.csv").read_text()

@@ -1,100 +1,104 @@
 """Hostile and broken submissions: each gets its score and a line, none stops the others, none gains anything."""
 
 import dataclasses
+import json
 import os
-import time
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
-import psutil
 import pytest
 from hostile import FILES, GOOD, HOSTILE
 from support import BAYES, ROOT, assignment, write_notebook
 
-from learnable.exercises.classroom import _newest, collect
-from learnable.exercises.confine import Limits
-from learnable.exercises.grading import Unreadable, grade_cells, grade_file, parse_notebook, read_submission
-from learnable.exercises.session import Nursery
+from learnable.exercises import confine
+from learnable.exercises.classroom import _sealed_files, collect, functions_asked
+from learnable.exercises.confine import Cgroup, Limits
+from learnable.exercises.grading import Unreadable, empty_result, grade_cells, parse_notebook, read_submission
+from learnable.exercises.session import Sandbox, SandboxError
 
-LIMITS = Limits(call_seconds=1.0, cell_seconds=1.5, total_seconds=25.0, memory=1 << 30)
-MASKED = [str(ROOT / "exercises")]
+LIMITS = Limits(call_seconds=0.5, cell_seconds=2.0, total_seconds=60.0, memory=1 << 30)
+needs_bubblewrap = pytest.mark.skipif(
+    bool(confine.refusal()) and not os.environ.get("CI"), reason=f"submissions cannot be confined: {confine.refusal()}"
+)
+SHORT = dataclasses.replace(assignment(BAYES), questions={q: assignment(BAYES).questions[q] for q in ("q1", "q2")})
 
 
 @pytest.fixture(scope="module")
-def nursery():
-    with Nursery(assignment(BAYES).modules) as running:
+def sandbox():
+    with Sandbox(SHORT.modules, hidden=list(_sealed_files(SHORT))) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def weaker(nursery):
-    """Nurseries that use less than this kernel offers."""
-    running = {}
-
-    def get(mode, as_user_namespace=False):
-        if mode not in nursery.modes:
-            pytest.skip(f"this kernel has no {mode}")
-        key = mode, as_user_namespace
-        if key not in running:
-            running[key] = Nursery(assignment(BAYES).modules, mode, as_user_namespace)
-        return running[key]
-
-    yield get
-    for one in running.values():
-        one.close()
+def grade(cells, sandbox, **limits):
+    return grade_cells(cells, SHORT, sandbox, 3, dataclasses.replace(LIMITS, **limits))
 
 
 def scores(result):
     return result["questions"]["q1"]["score"], result["questions"]["q2"]["score"]
 
 
+@needs_bubblewrap
 @pytest.mark.parametrize("hostile", HOSTILE, ids=lambda h: h.name)
-def test_hostile_submission(hostile, nursery):
-    start = time.monotonic()
-    result = grade_cells(hostile.cells, assignment(BAYES), nursery, 3, LIMITS, MASKED)
+def test_hostile_submission(hostile, sandbox):
+    result = grade(hostile.cells, sandbox, **hostile.limits)
     assert scores(result) == hostile.scores, result["questions"]["q2"]["cases"]
-    assert result["score"] == sum(hostile.scores), "the deleted questions give nothing"
-    assert time.monotonic() - start < LIMITS.total_seconds + 5
+    assert "ESCAPED" not in result["output"], result["output"]
     told = " | ".join(result["remarks"])
     told += " | " + " | ".join(c["problem"] for q in result["questions"].values() for c in q["cases"])
     assert hostile.says in told
     assert len(result["output"]) <= 4000
-    # The next student is graded as if nothing had happened, and no process was left behind.
-    after = grade_cells(GOOD, assignment(BAYES), nursery, 3, LIMITS, MASKED)
+    assert not set("\x1b\x07\u202e\ud800") & set(json.dumps(result, ensure_ascii=False)), "nothing steers a terminal"
+    # The next student is graded as if nothing had happened, and no process or file was left behind.
+    after = grade([*GOOD, "import os\nprint(os.listdir())"], sandbox)
     assert scores(after) == (5, 5) and after["status"] == "ok", after["remarks"]
-    assert psutil.Process(nursery.process.pid).children(recursive=True) == []
+    assert after["output"] == "[]\n" and sandbox.family() == []
 
 
-@pytest.mark.parametrize("mode", ["landlock", "guard"])
-@pytest.mark.parametrize(
-    "name",
-    ["reads the solutions", "network access", "os._exit in a function", "kills every process it can", "fills the disk"],
-)
-def test_weaker_confinement_holds_against_plain_python(mode, name, weaker):
-    hostile = next(h for h in HOSTILE if h.name == name)
-    limits = Limits(call_seconds=1.5, cell_seconds=5.0, total_seconds=25.0)
-    nursery = weaker(mode)
-    result = grade_cells(hostile.cells, assignment(BAYES), nursery, 3, limits, MASKED)
-    assert scores(result) == hostile.scores
-    assert nursery.alive() and psutil.Process(nursery.process.pid).children(recursive=True) == []
+def ordinary_user():
+    """Return the beginning of a command that runs it as an ordinary user; empty when we are one."""
+    if os.geteuid() != 0:
+        return []
+    words = ["bwrap", "--dev-bind", "/", "/"]
+    for place in (*confine.python_places(), ROOT):
+        closed = [p for p in reversed(place.parents) if not p.stat().st_mode & stat.S_IXOTH]
+        if closed:  # an installation in root's home, say
+            words += ["--perms", "0755", "--tmpfs", str(closed[0])]
+            for parent in [p for p in reversed(place.parents) if p.is_relative_to(closed[0]) and p != closed[0]]:
+                words += ["--perms", "0755", "--dir", str(parent)]
+            words += ["--ro-bind", str(place), str(place)]
+    return [*words, "--cap-add", "ALL", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
-def test_submission_that_takes_down_the_nursery_is_graded_all_the_same(nursery):
-    """Only possible without kernel isolation, with native code; it costs the submission, and nobody else."""
-    cell = "import ctypes, os\nctypes.CDLL(None).kill(os.getppid(), 9)\nimport time\ntime.sleep(5)"
-    with Nursery(assignment(BAYES).modules, mode="guard") as weak:
-        result = grade_cells([*GOOD, cell], assignment(BAYES), weak, 3, LIMITS, MASKED)
-        assert not weak.alive()
-    assert result["score"] == 0 and result["status"] == "trouble"
-    assert "took down the process that started it" in result["remarks"]
-    same = grade_cells([*GOOD, cell], assignment(BAYES), nursery, 3, LIMITS, MASKED)
-    if nursery.mode == "namespaces":
-        assert scores(same) == (5, 5) and nursery.alive()
-
-
-@pytest.mark.parametrize("mode", ["namespaces", "landlock", "guard"])
-def test_grading_from_the_root_of_the_book_hides_no_library(mode, weaker):
-    """``learnable grade .`` masks the folder that holds the installation as well; Python still runs."""
-    result = grade_cells(GOOD, assignment(BAYES), weaker(mode), 3, LIMITS, [str(ROOT)])
-    assert scores(result) == (5, 5) and result["status"] == "ok", result["remarks"]
+@needs_bubblewrap
+@pytest.mark.skipif("LEARNABLE_ORDINARY" in os.environ, reason="this is the ordinary user")
+def test_everything_is_contained_for_an_ordinary_user_too(tmp_path):
+    tmp_path.chmod(0o777)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:xdist",
+        str(Path(__file__)),
+        "-k",
+        "test_hostile_submission or without_confinement or zip or outputs",
+    ]
+    environment = {
+        **os.environ,
+        "LEARNABLE_ORDINARY": "1",
+        "CI": "true",
+        "HOME": str(tmp_path),
+        "TMPDIR": str(tmp_path),
+    }
+    done = subprocess.run(
+        [*ordinary_user(), *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert int(done.stdout.split(" passed")[0].split()[-1]) > len(HOSTILE) and "skipped" not in done.stdout
 
 
 FORGED = [
@@ -102,6 +106,7 @@ FORGED = [
     ["done", 1, 2],
     ["done", 5],
     ["done", {"kind": [], "number": "x"}],
+    ["done", ["a", "b", "c"]],
     ["value", 5],
     ["value"],
     ["value", ["q"]],
@@ -109,12 +114,13 @@ FORGED = [
     ["value", ["r", 10**9, "x", True]],
     ["missing"],
     ["error", 3],
-    ["error", {}],
-    ["note"],
+    ["error", ["", "", "", "x"]],
+    ["error", [[], {}, None, -1]],
     ["callback", 0],
-    ["callback", -1, ["t", "x"], ["d"]],
+    ["callback", -1, ["t", "x"], [["a", 1]]],
     ["callback", "x", ["t"], ["d"]],
     ["number", 1, 2.0],
+    ["unconfined", "no kernel"],
     [],
     7,
     {"a": 1},
@@ -122,132 +128,209 @@ FORGED = [
 ]
 
 
+@needs_bubblewrap
 @pytest.mark.parametrize("where", ["cell", "function"])
-def test_forged_replies_never_break_the_grader(where, nursery):
+def test_forged_replies_never_break_the_grader(where, sandbox):
     """Whatever a submission writes into the pipe, it gets a result, and no more than its answers earn."""
     send = (
         "import gc\nfrom learnable.exercises.wire import Channel\n"
         "_wire = [c for c in gc.get_objects() if isinstance(c, Channel)][0]\n"
     )
-    given = assignment(BAYES)
-    short = dataclasses.replace(given, questions={"q2": given.questions["q2"]})
+    short = dataclasses.replace(SHORT, questions={"q2": SHORT.questions["q2"]})
     for document in FORGED:
         if where == "cell":
             cells = ["def cost_bayes(*args):\n    ...", f"{send}_wire.send({document!r})"]
         else:
             cells = [f"{send}def cost_bayes(*args):\n    _wire.send({document!r})"]
-        result = grade_cells(cells, short, nursery, 3, LIMITS, MASKED)
-        assert result["score"] == 0, document
-    after = grade_cells(GOOD, assignment(BAYES), nursery, 3, LIMITS, MASKED)
-    assert scores(after) == (5, 5)
+        assert grade_cells(cells, short, sandbox, 3, LIMITS)["score"] == 0, document
+    assert scores(grade(GOOD, sandbox)) == (5, 5)
 
 
-def test_forged_alarm_does_not_void_a_grade(nursery):
-    """A submission cannot pretend that the machinery failed."""
-    forged = "def cost_bayes(*args):\n    import gc\n    from learnable.exercises.wire import Channel\n"
-    forged += "    [c for c in gc.get_objects() if isinstance(c, Channel)][0].send(['unconfined', 'no kernel'])"
-    result = grade_cells([*GOOD, forged], assignment(BAYES), nursery, 3, LIMITS, MASKED)
-    assert scores(result) == (5, 0) and "not an answer" in " ".join(result["remarks"])
-
-
-@pytest.mark.parametrize("name", ["reads the solutions", "network access", "looks into other processes"])
-def test_user_namespace_as_an_ordinary_user_would_have(name, weaker):
-    hostile = next(h for h in HOSTILE if h.name == name)
-    result = grade_cells(hostile.cells, assignment(BAYES), weaker("namespaces", True), 3, LIMITS, MASKED)
-    assert scores(result) == hostile.scores
-
-
-@pytest.mark.parametrize("as_user_namespace", [False, True])
-def test_read_only_views_stay_read_only(as_user_namespace, weaker):
-    """Neither a write nor a remount reaches the installation that everybody shares."""
-    cell = (
-        "import ctypes, os, numpy\n"
-        "target = numpy.__file__\n"
-        "libc = ctypes.CDLL(None)\n"
-        "for folder in (os.path.dirname(target), '/usr', '/'):\n"
-        "    libc.mount(None, folder.encode(), None, 32 | 4096, None)\n"
-        "    libc.umount2(folder.encode(), 2)\n"
-        "try:\n"
-        "    open(target, 'a').write('# mine')\n"
-        "    print('WRITTEN')\n"
-        "except OSError as error:\n"
-        "    print('refused', error.errno)\n"
-    )
-    nursery = weaker("namespaces", as_user_namespace)
-    result = grade_cells([*GOOD, cell], assignment(BAYES), nursery, 3, LIMITS, MASKED)
-    assert "refused" in result["output"] and "WRITTEN" not in result["output"]
-
-
+@needs_bubblewrap
 def test_library_that_starts_threads_is_imported_later(monkeypatch):
     """Such a library cannot be imported before the fork; submissions are graded all the same."""
-    with Nursery(["numpy", "concurrent.futures.thread", "antigravity_does_not_exist"]) as other:
-        assert other.alive()
-    real = Nursery._launch
-    asked = []
+    asked, real = [], Sandbox._launch
 
-    def threaded(self, modules, mode):
+    def threaded(self, modules):
         asked.append(list(modules))
-        return {**real(self, modules, mode), "threads": 3 if modules else 1}
+        return {**real(self, modules), "threads": 3 if modules else 1}
 
-    monkeypatch.setattr(Nursery, "_launch", threaded)
-    with Nursery(["numpy"]) as other:
-        assert asked == [["numpy"], []]
-        assert scores(grade_cells(GOOD, assignment(BAYES), other, 3, LIMITS, MASKED)) == (5, 5)
+    monkeypatch.setattr(Sandbox, "_launch", threaded)
+    with Sandbox(["numpy", "antigravity_does_not_exist"]) as other:
+        assert scores(grade(GOOD, other)) == (5, 5)
+    assert asked == [["numpy", "antigravity_does_not_exist"], []]
 
 
-def test_environment_is_scrubbed(nursery, monkeypatch):
+@needs_bubblewrap
+def test_environment_is_scrubbed(monkeypatch):
     monkeypatch.setenv("SECRET_OF_THE_INSTRUCTOR", "42")
-    with Nursery(["numpy"]) as other:
-        result = grade_cells(["import os\nprint(sorted(os.environ))"], assignment(BAYES), other, 3, LIMITS, MASKED)
+    with Sandbox(["numpy"]) as other:
+        result = grade(["import os\nprint(sorted(os.environ))"], other)
     assert "HOME" in result["output"] and "SECRET" not in result["output"]
 
 
+@needs_bubblewrap
+def test_death_of_the_machinery_is_no_grade(sandbox):
+    """When the process that starts submissions is gone the submission gets no grade, and the next one a new process."""
+    killed = []
+
+    class Names(dict):
+        def __missing__(self, name):
+            confine.kill([sandbox.process.pid])
+            sandbox.process.wait()
+            killed.append(name)
+            raise SandboxError("gone")
+
+    case = SHORT.test_file("q1").test_cases[0]
+    from learnable.exercises.grading import _run
+
+    sandbox.start()
+    with pytest.raises(SandboxError, match="gone"):
+        _run(case, Names(), 3)
+    assert killed and not sandbox.alive()
+    assert scores(grade(GOOD, sandbox)) == (5, 5)
+
+
+def test_without_bubblewrap_nothing_is_graded(monkeypatch):
+    """No silent fallback, also for root: the reason is said, and what to type if it must be."""
+    monkeypatch.setattr(confine.shutil, "which", lambda name: None)
+    confine.refusal.cache_clear()
+    try:
+        with pytest.raises(SandboxError, match=r"bubblewrap is not installed.*--confine none"):
+            Sandbox()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(confine.shutil, "which", lambda name: "/usr/bin/bwrap")
+            patch.setattr(confine, "command", lambda *args: ["false"])
+            confine.refusal.cache_clear()
+            assert "does not work here" in confine.refusal()
+    finally:
+        confine.refusal.cache_clear()
+
+
+def test_mode_without_confinement_works_and_says_so():
+    with Sandbox(SHORT.modules, mode="none") as weak:
+        result = grade(GOOD, weak)
+        assert scores(result) == (5, 5) and result["confinement"] == "none"
+        assert scores(grade([*GOOD, "import os\nos._exit(0)"], weak)) == (5, 5)
+    assert "WITHOUT confinement" in confine.describe("none")
+
+
+def fake_cgroup(root, own, controllers="cpu memory pids"):
+    here = root
+    for part in ["", *own.strip("/").split("/")]:
+        here = here / part
+        here.mkdir(exist_ok=True)
+        (here / "cgroup.procs").write_text("")
+        (here / "cgroup.subtree_control").write_text("")
+    (here.parent / "cgroup.subtree_control").write_text(controllers)
+    (root / "own").write_text(f"1:cpu:/elsewhere\n0::{own}\n")
+    return here.parent
+
+
+def test_cgroup_is_the_nearest_that_is_ours(tmp_path):
+    """Version 2 only, with both controllers, and writable; otherwise the watch does it."""
+    expected = fake_cgroup(tmp_path, "/user/app/terminal")
+    assert Cgroup.place(tmp_path, tmp_path / "own") == expected
+    (expected / "cgroup.subtree_control").write_text("cpu memory")
+    assert Cgroup.place(tmp_path, tmp_path / "own") is None, "without pids"
+    (tmp_path / "own").write_text("4:memory:/x\n")
+    assert Cgroup.place(tmp_path, tmp_path / "own") is None, "version 1"
+    assert Cgroup.place(tmp_path, tmp_path / "missing") is None
+
+
+def test_cgroup_bounds_the_whole_submission(tmp_path):
+    parent = fake_cgroup(tmp_path, "/app/terminal")
+    (parent / "learnable-stale").mkdir()
+    group = Cgroup(parent)
+    assert [p.name for p in parent.glob("learnable-*")] == [group.folder.name], "what a killed run left is gone"
+    for name, text in (("memory.current", "1000"), ("pids.current", "3"), ("memory.events", "oom 1\noom_kill 2\n")):
+        (group.folder / name).write_text(text)
+    group.bound(Limits(memory=5000, processes=7))
+    written = {name: (group.folder / name).read_text() for name in ("memory.max", "pids.max", "memory.swap.max")}
+    assert written == {"memory.max": "6000", "pids.max": "10", "memory.swap.max": "0"}
+    assert group.kills() == 2
+    for path in group.folder.iterdir():
+        path.unlink()
+    group.close()
+    assert not group.folder.exists()
+
+
+@needs_bubblewrap
+def test_sandbox_starts_inside_its_cgroup(tmp_path, monkeypatch):
+    """The first process writes itself into the group before anything of the submission runs."""
+    parent = fake_cgroup(tmp_path, "/app/terminal")
+
+    class Files(Cgroup):
+        def __init__(self, place):
+            super().__init__(place)
+            for name in ("memory.current", "pids.current"):
+                (self.folder / name).write_text("10")
+
+    monkeypatch.setattr(Cgroup, "place", staticmethod(lambda: parent))
+    monkeypatch.setattr("learnable.exercises.session.Cgroup", Files)
+    with Sandbox(["numpy"]) as confined:
+        assert scores(grade(GOOD, confined)) == (5, 5)
+        folder = confined.cgroup.folder
+        assert (folder / "cgroup.procs").read_text().strip() == str(confined.process.pid)
+        assert (folder / "memory.max").read_text() == str(LIMITS.memory + 10)
+
+
 @pytest.mark.parametrize("name", FILES)
-def test_file_that_is_no_notebook(name, tmp_path, nursery):
+def test_file_that_is_no_notebook(name, tmp_path):
     data, says = FILES[name]
     path = tmp_path / name
     path.write_bytes(data)
-    result = grade_file(path, assignment(BAYES), nursery, 3, LIMITS)
-    assert result["score"] == 0 and result["status"] == "unreadable"
-    assert says in result["remarks"][0]
-    assert set(result["questions"]) == set(assignment(BAYES).questions)
+    with pytest.raises(Unreadable, match=says):
+        read_submission(path)
+    result = empty_result(SHORT, "unreadable", says)
+    assert result["score"] == 0 and set(result["questions"]) == {"q1", "q2"}
+    assert {c["outcome"] for q in result["questions"].values() for c in q["cases"]} == {"not run"}
 
 
 def test_large_files_and_bombs_are_refused(tmp_path):
-    import zipfile
-
     bomb = tmp_path / "bomb.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("notebook.ipynb", b"0" * (30 << 20))
+        archive.writestr("notebook.ipynb", b"0" * (201 << 20))
     with pytest.raises(Unreadable, match="too large"):
         read_submission(bomb)
     large = tmp_path / "large.ipynb"
     with open(large, "wb") as file:
-        file.truncate(25 << 20)
-    with pytest.raises(Unreadable, match="25 MB"):
+        file.truncate(201 << 20)
+    with pytest.raises(Unreadable, match="201 MB"):
         read_submission(large)
+    nasty = tmp_path / "nasty.ipynb"
+    nasty.write_bytes(b'{"cells": [' + b"[]," * (40 << 20) + b"[]]}")
+    with pytest.raises(Unreadable):
+        read_submission(nasty)
+
+
+def test_saved_outputs_do_not_count(tmp_path):
+    """A right notebook with thirty megabytes of pictures is the same submission as one without."""
+    path = write_notebook(tmp_path / "ann.ipynb", GOOD)
+    plain = read_submission(path)
+    document = json.loads(path.read_text())
+    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (30 << 20)}}
+    document["cells"][0]["outputs"] = [picture]
+    path.write_text(json.dumps(document))
+    assert path.stat().st_size > 30 << 20
+    assert read_submission(path) == plain and read_submission(path).key() == plain.key()
 
 
 def test_link_to_the_solution_is_not_followed(tmp_path):
     master = ROOT / "exercises" / "solutions" / f"{BAYES}.ipynb"
     os.symlink(master, tmp_path / "clever.ipynb")
-    (found,) = collect([tmp_path], [BAYES])
-    assert found.unreadable == "not a regular file"
+    (found,) = collect([tmp_path], {BAYES: set()})
+    assert found.trouble == "unreadable" and found.reason == "not a regular file"
 
 
-def test_zip_as_otter_exports_it(tmp_path, nursery):
-    import zipfile
-
+def test_zip_as_otter_exports_it(tmp_path):
     path = write_notebook(tmp_path / "x.ipynb", GOOD)
-    with zipfile.ZipFile(tmp_path / "ann.zip", "w") as archive:
-        archive.write(path, "bayes_decision_theory.ipynb")
+    with zipfile.ZipFile(tmp_path / "ann.ZIP", "w") as archive:
+        archive.write(path, "bayes_decision_theory.IPYNB")
         archive.writestr("__zip_filename__", "ann.zip")
-    assert parse_notebook(read_submission(tmp_path / "ann.zip")).code == GOOD
+    assert read_submission(tmp_path / "ann.ZIP").code == GOOD
+    assert parse_notebook(path.read_bytes()).chapter == BAYES
 
 
-def test_two_files_of_one_student_leave_one(tmp_path):
-    write_notebook(tmp_path / "ann" / "first.ipynb", GOOD)
-    write_notebook(tmp_path / "ann" / "second.ipynb", GOOD[:2])
-    os.utime(tmp_path / "ann" / "first.ipynb", (1, 1))
-    (found,) = _newest(collect([tmp_path], [BAYES]))
-    assert found.path.name == "second.ipynb" and "first.ipynb was handed in as well" in found.remarks[0]
+def test_functions_asked_are_those_of_the_student_notebook():
+    assert "cost_bayes" in functions_asked(ROOT / "exercises" / f"{BAYES}.ipynb")

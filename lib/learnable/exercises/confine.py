@@ -1,62 +1,45 @@
-"""Confinement of a process that runs somebody else's code.
+"""Confinement of a process that runs somebody else's code: bubblewrap, a seccomp filter, and limits on the whole.
 
-What the kernel offers is used, in this order, and what was used is reported:
+`bubblewrap <https://github.com/containers/bubblewrap>`_ gives the process a file system in which only the Python
+installation is visible (read-only) and a small private disk, no network, and a process tree of its own that dies with
+its first process. libseccomp writes the filter that bubblewrap loads. The memory and the number of processes of a
+submission *together* are bounded by a cgroup (version 2) where this user may make one, otherwise by a watch in the
+grader.
 
-``namespaces``
-    A file system of its own in which only the Python installation is visible (read-only) and a small
-    private disk; no network; its own process tree, so that killing its first process kills everything it
-    started. As root the process also becomes an unprivileged user.
-``landlock``
-    The same view of the file system without a new one: files outside the Python installation cannot be opened, and
-    TCP is refused. For machines where unprivileged namespaces are switched off.
-``guard``
-    A Python audit hook that refuses to open files elsewhere, to use the network and to signal other processes. It stops
-    accidents and simple tricks, not a determined attacker who brings native code: use containers then.
-
-Limits on CPU time, memory, file size and number of processes hold in all three.
+Where this does not work, nothing is graded, unless the instructor asks for ``none``: then only the limits of
+single processes hold, and every report says so.
 """
 
+import contextlib
 import ctypes
+import errno
+import functools
 import os
 import resource
+import shutil
 import signal
+import socket
+import subprocess
 import sys
-import threading
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["MODES", "Confinement", "Limits", "available_modes", "install_guard"]
+__all__ = ["HOME", "MODES", "Cgroup", "Limits", "command", "describe", "lower_limits", "refusal"]
 
-MODES = ("namespaces", "landlock", "guard")
-
-_CLONE = {
-    "mount": 0x20000,
-    "uts": 0x4000000,
-    "ipc": 0x8000000,
-    "user": 0x10000000,
-    "pid": 0x20000000,
-    "net": 0x40000000,
-}
-_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 2, 4, 4096, 16384, 1 << 18
-_MNT_DETACH = 2
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
-_SYS_MOUNT_SETATTR, _SYS_LANDLOCK_CREATE, _SYS_LANDLOCK_ADD, _SYS_LANDLOCK_RESTRICT = 442, 444, 445, 446
-_AT_RECURSIVE = 0x8000
-_MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID = 1, 2
-_FIRST_SANDBOX_UID = 61184  # the range systemd sets aside for users that exist only while a service runs
-
+MODES = ("bubblewrap", "none")
+HOME = "/submission"  # the private disk
 _SYSTEM_PLACES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
-_SYSTEM_FILES = (
-    "/etc/ld.so.cache",
-    "/etc/ld.so.conf",
-    "/etc/localtime",
-    "/etc/passwd",
-    "/etc/group",
-    "/etc/nsswitch.conf",
-    "/etc/alternatives",
-)
-_HOME = "/submission"  # where a submission works when it has a file system of its own
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/nsswitch.conf", "/etc/alternatives")
+_CLONE_NEWUSER = 0x10000000
+# What a computation never needs, and what could reach another process, outlive this one, or hold memory that belongs
+# to no process. The second list is refused only when it names somebody else.
+_DENIED = (
+    "add_key bpf io_uring_setup kcmp keyctl memfd_create memfd_secret mount mq_open msgget perf_event_open pidfd_getfd "
+    "process_madvise process_vm_readv process_vm_writev ptrace request_key semget setns setpriority shmget ioprio_set "
+    "unshare userfaultfd"
+).split()
+_DENIED_ON_OTHERS = ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
 
 
 @dataclass(frozen=True)
@@ -73,12 +56,12 @@ class Limits:
     cpu_seconds : int
         CPU time of one process, enforced by the kernel.
     memory : int
-        Bytes of address space beyond what the libraries take.
+        Bytes beyond what the libraries take, of all processes together.
     file_size, disk : int
-        Bytes of one file, and of all files together where the kernel lets us bound that.
+        Bytes of one file, and of all files together.
     processes, files : int
     output : int
-        Bytes of printed output that are kept; the rest is counted and thrown away.
+        Bytes of printed output that are kept; the rest is thrown away.
     """
 
     call_seconds: float = 10.0
@@ -97,19 +80,38 @@ class Limits:
         return asdict(self)
 
 
-class _Libc:
-    def __init__(self):
-        self._libc = ctypes.CDLL(None, use_errno=True)
+def describe(mode):
+    """Return one sentence a report can print.
 
-    def __call__(self, name, *args):
-        result = getattr(self._libc, name)(*args)
-        if result < 0:
-            number = ctypes.get_errno()
-            raise OSError(number, f"{name}: {os.strerror(number)}")
-        return result
+    Examples
+    --------
+    >>> describe("none")
+    'nothing: these submissions ran WITHOUT confinement'
+    """
+    if mode == "none":
+        return "nothing: these submissions ran WITHOUT confinement"
+    whole = "a cgroup" if Cgroup.place() else "a watch"
+    return f"bubblewrap: own file system, own process tree, no network; {whole} bounds memory and processes"
 
 
-_libc = _Libc()
+@functools.cache
+def refusal():
+    """Return why submissions cannot be confined here; empty when they can."""
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed (on Debian or Ubuntu: apt install bubblewrap)"
+    try:
+        with _filter() as rules:
+            tried = subprocess.run(
+                [*command(rules.fileno()), sys.executable, "-I", "-c", ""],
+                pass_fds=[rules.fileno()],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+    except OSError as error:
+        return str(error)
+    return "" if tried.returncode == 0 else f"bubblewrap does not work here: {tried.stderr.strip()[-300:]}"
 
 
 def python_places():
@@ -118,13 +120,8 @@ def python_places():
     The package itself counts as its own directory only, so that whatever lies beside it in a checkout (the
     masters of the exercises, say) stays invisible.
     """
-    package = Path(__file__).resolve().parents[1]
-    places = {package, Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix)}
+    places = {Path(__file__).resolve().parents[1], Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix)}
     places |= {Path(sys.executable).parent, Path(os.path.realpath(sys.executable)).parent}
-    for entry in filter(None, sys.path):
-        path = Path(entry)
-        if path.resolve() != package.parent and path.exists():
-            places.add(path)
     places |= {Path(p) for p in _SYSTEM_PLACES if os.path.isdir(p)}
     everything = places | {p.resolve() for p in places}
     kept = []
@@ -134,398 +131,192 @@ def python_places():
     return kept
 
 
-@dataclass
-class Confinement:
-    """How a process will be confined.
+def command(rules, hidden=(), disk=Limits.disk):
+    """Return the beginning of the command line that runs a program confined.
 
     Parameters
     ----------
-    mode : {"namespaces", "landlock", "guard"}
-    limits : Limits
-    masked : sequence of str
-        Files and directories inside the visible places that must not be seen all the same.
-    room : str
-        An empty directory that belongs to this one submission.
+    rules : int
+        The descriptor of a seccomp filter.
+    hidden : sequence of path
+        Files and folders of the installation that must not be seen.
+    disk : int
+        Bytes of the private disk.
     """
-
-    mode: str
-    limits: Limits
-    masked: tuple = ()
-    room: str = ""
-    as_user_namespace: bool = False
-
-    def describe(self):
-        """Return one sentence a report can print.
-
-        Examples
-        --------
-        >>> Confinement("guard", Limits()).describe()[:26]
-        'guard: no kernel isolation'
-        """
-        return {
-            "namespaces": "namespaces: own file system, own process tree, no network",
-            "landlock": "landlock: files and TCP refused by the kernel, the rest of the network by a guard in Python",
-            "guard": "guard: no kernel isolation here, files and network are refused by a guard in Python only",
-        }[self.mode]
-
-    def enter(self):
-        """Confine the calling process, which must have a single thread.
-
-        With namespaces this forks: the caller continues only in the innermost process, the outer ones wait for it and
-        pass its exit code on.
-        """
-        if self.mode == "namespaces":
-            self._enter_namespaces()
-        else:
-            os.chdir(self.room)
-            if self.mode == "landlock":
-                self._enter_landlock()
-        self._limit()
-
-    def to_hide(self):
-        """Return the masked paths that lie inside a visible place; everything else is out of sight already."""
-        places = python_places()
-        return [p for p in map(Path, self.masked) if any(p.is_relative_to(place) for place in places)]
-
-    def home(self):
-        """Return the directory in which the confined process works."""
-        return _HOME if self.mode == "namespaces" else self.room
-
-    def _limit(self):
-        limits = self.limits
-        bounds = {
-            resource.RLIMIT_CORE: 0,
-            resource.RLIMIT_FSIZE: limits.file_size,
-            resource.RLIMIT_NOFILE: limits.files,
-        }
-        bounds[resource.RLIMIT_AS] = _address_space() + limits.memory
-        own_count = self.mode == "namespaces"
-        bounds[resource.RLIMIT_NPROC] = limits.processes + (0 if own_count else _processes_of_user())
-        for kind, value in bounds.items():
-            _lower(kind, value, value)
-        # SIGXCPU first: its number in the exit code tells the report what happened. It can be caught, SIGKILL cannot.
-        _lower(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 2)
-        if sys.platform == "linux":
-            _libc("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-
-    def _enter_namespaces(self):
-        uid, gid = os.getuid(), os.getgid()
-        root = uid == 0 and not self.as_user_namespace
-        wanted = ("mount", "pid", "net", "ipc", "uts") + (() if root else ("user",))
-        flags = 0
-        for name in wanted:
-            flags |= _CLONE[name]
-        _libc("unshare", flags)
-        if not root:
-            Path("/proc/self/setgroups").write_text("deny")
-            Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
-            Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
-        uid = _FIRST_SANDBOX_UID + os.getpid() % 4096 if root else uid
-        gid = uid if root else gid
-
-        _fork_and_wait()  # the child is the first process of the new tree
-        self._build_root(uid, gid)
-        if root:
-            os.setgroups([])
-            os.setresgid(gid, gid, gid)
-            os.setresuid(uid, uid, uid)
-        die_with_parent()
-        _fork_and_wait(reap_all=True)
-        die_with_parent()
-        _drop_capabilities()
-        os.chdir(_HOME)
-
-    def _build_root(self, uid, gid):
-        """Assemble a root directory from read-only views of what Python needs, and move into it."""
-        new = self.room
-        _mount("none", "/", None, _MS_REC | _MS_PRIVATE)
-        _mount("tmpfs", new, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=1m")
-        for path in _SYSTEM_PLACES:
-            if os.path.islink(path):
-                os.symlink(os.readlink(path), new + path)
-        for place in (*python_places(), *map(Path, _SYSTEM_FILES)):
-            if place.exists():
-                _bind(place, new, read_only=True)
-        for device in _DEVICES:
-            _bind(Path(device), new, read_only=False)
-        for path in self.to_hide():
-            inside = Path(f"{new}{path}")
-            if inside.is_dir():
-                _mount("tmpfs", str(inside), "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=555,size=4k")
-            elif inside.exists():
-                _mount("/dev/null", str(inside), None, _MS_BIND)
-        os.makedirs(new + _HOME)
-        _mount(
-            "tmpfs",
-            new + _HOME,
-            "tmpfs",
-            _MS_NOSUID | _MS_NODEV,
-            f"mode=700,uid={uid},gid={gid},size={self.limits.disk},nr_inodes=4096",
-        )
-        os.symlink(_HOME, f"{new}/dev/shm")
-        if not os.path.exists(f"{new}/tmp"):  # an installation of Python may be there
-            os.symlink(_HOME, f"{new}/tmp")
-        os.makedirs(f"{new}/proc")
-        try:
-            _mount("proc", f"{new}/proc", "proc", _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
-        except OSError:
-            pass  # inside some containers proc cannot be mounted anew; Python does without it
-        _set_attributes(new, _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID, recursive=False)
-        os.chdir(new)
-        _libc("pivot_root", b".", b".")
-        _libc("umount2", b".", _MNT_DETACH)
-        os.chdir("/")
-
-    def _enter_landlock(self):
-        abi = _landlock_abi()
-        reading = 0b1101  # execute, read a file, list a directory
-        everything = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(abi, 16)) - 1
-        attributes = (ctypes.c_uint64 * 3)(everything, 0b11 if abi >= 4 else 0, 0b11 if abi >= 6 else 0)
-        size = 8 if abi < 4 else 16 if abi < 6 else 24
-        ruleset = _libc("syscall", _SYS_LANDLOCK_CREATE, ctypes.byref(attributes), ctypes.c_size_t(size), 0)
-        readable = [*python_places(), *map(Path, _SYSTEM_FILES)]
-        rules = [(path, reading) for path in readable]
-        rules += [(Path(device), 0b110) for device in _DEVICES] + [(Path(self.room), everything)]
-        file_only = 0b111 | (1 << 14 if abi >= 3 else 0)
-        for path, access in rules:
-            if not path.exists():
-                continue
-            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            rule = _LandlockRule(access if path.is_dir() else access & file_only, descriptor)
-            _libc("syscall", _SYS_LANDLOCK_ADD, ruleset, 1, ctypes.byref(rule), 0)
-            os.close(descriptor)
-        _libc("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        _libc("syscall", _SYS_LANDLOCK_RESTRICT, ruleset, 0)
-        os.close(ruleset)
-
-
-class _LandlockRule(ctypes.Structure):
-    _pack_ = 1
-    _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
-
-
-class _MountAttributes(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns")]
-
-
-def _landlock_abi():
-    return _libc("syscall", _SYS_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)
-
-
-def _mount(source, target, kind, flags, data=None):
-    _libc(
-        "mount",
-        source.encode(),
-        os.fsencode(target),
-        kind.encode() if kind else None,
-        ctypes.c_ulong(flags),
-        data.encode() if data else None,
-    )
-
-
-def _bind(path, root, read_only):
-    target = f"{root}{path}"
-    if path.is_dir():
-        os.makedirs(target, exist_ok=True)
+    words = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--unshare-ipc", "--unshare-pid"]
+    words += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL", "--seccomp", str(rules)]
+    if os.geteuid() == 0:  # it changes to a user of its own, see `leave_root`
+        words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        Path(target).touch()
-    _mount(str(path), target, None, _MS_BIND | _MS_REC)
-    if read_only:
-        _set_attributes(target, _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID, recursive=True)
+        words += ["--unshare-user"]
+    for path in filter(os.path.islink, _SYSTEM_PLACES):
+        words += ["--symlink", os.readlink(path), path]
+    places = python_places()
+    above = {parent for place in places for parent in place.parents} - {Path("/")}
+    for parent in sorted(above):
+        words += ["--perms", "0755", "--dir", str(parent)]
+    for place in (*places, *_SYSTEM_FILES):
+        words += ["--ro-bind-try", str(place), str(place)]
+    for path in map(Path, hidden):
+        if path.exists() and any(path.is_relative_to(place) for place in places):
+            words += (
+                ["--perms", "0555", "--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", os.devnull, str(path)]
+            )
+            words += ["--remount-ro", str(path)] if path.is_dir() else []
+    words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    words += ["--perms", "0777", "--size", str(disk), "--tmpfs", HOME]
+    if not any(place.is_relative_to("/tmp") for place in places):
+        words += ["--symlink", HOME, "/tmp"]
+    return [*words, "--remount-ro", "/", "--chdir", HOME, "--"]
 
 
-def _set_attributes(path, attributes, recursive):
-    wanted = _MountAttributes(set=attributes)
-    _libc(
-        "syscall",
-        _SYS_MOUNT_SETATTR,
-        -100,
-        ctypes.c_char_p(os.fsencode(path)),
-        _AT_RECURSIVE if recursive else 0,
-        ctypes.byref(wanted),
-        ctypes.c_size_t(ctypes.sizeof(wanted)),
-    )
+@contextlib.contextmanager
+def _filter():
+    """Yield a file with the seccomp filter, as libseccomp writes it for this machine."""
+    try:
+        library = ctypes.CDLL("libseccomp.so.2")
+    except OSError:
+        raise OSError("libseccomp is not installed (on Debian or Ubuntu: apt install libseccomp2)") from None
+    library.seccomp_init.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(library.seccomp_init(0x7FFF0000))  # allow
+
+    def deny(name, number=errno.EPERM, *conditions):
+        call = library.seccomp_syscall_resolve_name(name.encode())
+        array = (_Compare * len(conditions))(*conditions)
+        if library.seccomp_rule_add_array(context, 0x00050000 | number, call, len(conditions), array):
+            if call >= 0:  # a negative number: this machine has no such call
+                raise OSError(f"libseccomp refuses a rule for {name}")
+
+    try:
+        for name in _DENIED:
+            deny(name)
+        for name in _DENIED_ON_OTHERS:
+            deny(name, errno.EPERM, _Compare(0, _Compare.NOT_EQUAL, 0, 0))
+        # Other families than those of the network that is not there lead to the host of a virtual machine.
+        deny("socket", errno.EPERM, _Compare(0, _Compare.GREATER, int(socket.AF_INET6), 0))
+        deny("clone", errno.EPERM, _Compare(0, _Compare.MASKED_EQUAL, _CLONE_NEWUSER, _CLONE_NEWUSER))
+        deny("clone3", errno.ENOSYS)  # its flags cannot be inspected; the C library falls back to clone
+        with tempfile.TemporaryFile() as file:
+            library.seccomp_export_bpf(context, file.fileno())
+            file.seek(0)
+            yield file
+    finally:
+        library.seccomp_release(context)
 
 
-def _fork_and_wait(reap_all=False):
-    """Fork; return in the child. The parent waits, then ends with the child's exit code (128 + n for signal n)."""
-    child = os.fork()
-    if child == 0:
+class _Compare(ctypes.Structure):
+    """A condition on an argument of a system call, as libseccomp wants it."""
+
+    NOT_EQUAL, GREATER, MASKED_EQUAL = 1, 6, 7
+    _fields_ = [("argument", ctypes.c_uint), ("how", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
+
+
+def launch(program, mode, hidden=(), disk=Limits.disk, cgroup=None, **options):
+    """Start ``program`` (a list) confined, with the options of `subprocess.Popen`."""
+    if mode == "none":
+        return subprocess.Popen(program, start_new_session=True, **options)
+    with _filter() as rules:
+        words = [*command(rules.fileno(), hidden, disk), *program]
+        if cgroup:
+            words = ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(cgroup.folder), *words]
+        options["pass_fds"] = [*options.get("pass_fds", ()), rules.fileno()]
+        return subprocess.Popen(words, **options)
+
+
+def withdraw():
+    """Make this process, the first one of its tree, untouchable for those it will fork; as root, leave root behind.
+
+    Signals from inside do not reach the first process of a tree; without a core dump it cannot be traced either.
+    """
+    if os.getpid() != 1:
         return
-    os.closerange(3, 1024)
-    while True:
-        try:
-            pid, status = os.waitpid(-1 if reap_all else child, 0)
-        except ChildProcessError:
-            os._exit(0)
-        if pid == child:
-            code = os.waitstatus_to_exitcode(status)
-            os._exit(code if code >= 0 else 128 - code)
+    if os.getuid() == 0:
+        user = 61184 + os.stat("/proc/self/ns/pid").st_ino % 4096  # in the range that systemd sets aside for such users
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    control = ctypes.CDLL(None).prctl
+    # Not to be traced (PR_SET_DUMPABLE); and to end with its parent, which the change of user undid (PR_SET_PDEATHSIG).
+    if control(4, 0, 0, 0, 0) or control(1, int(signal.SIGKILL), 0, 0, 0):
+        raise OSError("the first process of the sandbox could not be protected")
 
 
-def die_with_parent():
-    """Ask the kernel to kill this process when the one that started it ends (a change of user undoes this)."""
-    if sys.platform == "linux":
-        _libc("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+def lower_limits(limits, confined):
+    """Bound what the calling process may use; it cannot raise the limits again."""
+    space = 2 << 30
+    with contextlib.suppress(OSError):
+        space = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    bounds = {
+        "CORE": (0, 0),
+        "FSIZE": (limits.file_size,) * 2,
+        "NOFILE": (limits.files,) * 2,
+        "AS": (space + limits.memory,) * 2,
+        "CPU": (limits.cpu_seconds, limits.cpu_seconds + 2),  # a signal that can be caught, then one that cannot
+        "MSGQUEUE": (0, 0),
+    }
+    if confined:  # elsewhere every process of the user would count
+        bounds["NPROC"] = (limits.processes,) * 2
+    for name, pair in bounds.items():
+        kind = getattr(resource, f"RLIMIT_{name}", None)
+        with contextlib.suppress(TypeError, ValueError, OSError):  # a system that lacks or refuses one
+            hard = resource.getrlimit(kind)[1]
+            resource.setrlimit(kind, pair if hard == resource.RLIM_INFINITY else tuple(min(p, hard) for p in pair))
 
 
-def adopt_orphans():
-    """Become the parent of descendants whose own parent ends, so that none can slip away."""
-    if sys.platform == "linux":
-        _libc("prctl", _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _drop_capabilities():
-    """Give up every privilege over the new namespaces, or the read-only views could be made writable again."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    _libc("capset", ctypes.byref(header), ctypes.byref(nothing))
-
-
-def _lower(kind, soft, hard):
-    _, current = resource.getrlimit(kind)
-    if current != resource.RLIM_INFINITY:
-        soft, hard = min(soft, current), min(hard, current)
-    try:
-        resource.setrlimit(kind, (soft, hard))
-    except (ValueError, OSError):
-        pass  # macOS refuses some; the wall clock still ends the process
-
-
-def _address_space():
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except OSError:
-        return 2 << 30
-
-
-def _processes_of_user():
-    """Count the user's threads, which is what the process limit is compared with."""
-    mine, count = os.getuid(), 0
-    try:
-        for entry in os.scandir("/proc"):
-            if entry.name.isdigit():
-                try:
-                    if entry.stat().st_uid == mine:
-                        count += len(os.listdir(f"/proc/{entry.name}/task"))
-                except OSError:
-                    continue
-    except OSError:
-        return 4096
-    return count
-
-
-def available_modes(room):
-    """Try each way of confinement in a process of its own and return those that work, strongest first.
+class Cgroup:
+    """A control group (version 2) of our own, below one that this user may write to.
 
     Parameters
     ----------
-    room : str
-        An empty directory to try in.
+    parent : Path
+        See `place`.
     """
-    found = []
-    for mode in MODES:
-        if mode != "guard" and sys.platform != "linux":
-            continue
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                null = os.open(os.devnull, os.O_RDWR)
-                os.dup2(null, 2)
-                Confinement(mode, Limits(), room=room).enter()
-                os.listdir(os.path.dirname(os.__file__))
-                code = 0
-            finally:
-                os._exit(code)
-        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
-            found.append(mode)
-    return found
 
+    def __init__(self, parent):
+        for old in parent.glob("learnable-*"):
+            with contextlib.suppress(OSError):  # one that is still in use
+                old.rmdir()
+        self.folder = Path(tempfile.mkdtemp(prefix="learnable-", dir=parent))
 
-def install_guard(confinement, note, sealed=()):
-    """Watch what the Python code of this process does; it cannot be taken off again.
-
-    Parameters
-    ----------
-    confinement : Confinement
-        With mode "guard" the hook refuses; otherwise the kernel does, and the hook only tells.
-    note : callable
-        ``note(kind, text)`` is told about every attempt.
-    sealed : sequence of str
-        Modules whose import is refused.
-    """
-    refusing = confinement.mode == "guard"
-    readable = [str(p) for p in python_places()] + [confinement.home(), "/dev/", "/proc/self", *_SYSTEM_FILES]
-    readable = tuple(dict.fromkeys(readable + [os.path.realpath(p) for p in readable]))
-    masked = tuple(map(str, confinement.to_hide()))
-    own = os.getpid()
-    fspath, realpath = os.fsdecode, os.path.realpath
-    busy = threading.local()
-
-    def inside(path, places):
-        return any(path == p or path.startswith(p.rstrip("/") + "/") for p in places)
-
-    def refuse(kind, text, whatever_the_mode=False):
-        note(kind, text)
-        if refusing or whatever_the_mode:
-            raise PermissionError(f"{text}: not allowed while this notebook is graded")
-
-    def look(event, args):
-        if event in ("os.listdir", "os.scandir"):
-            target = args[0]
-            if isinstance(target, str | bytes) and refusing and fspath(target) not in sys.path:
-                if not inside(realpath(fspath(target)), readable):
-                    refuse("files", f"tried to list {fspath(target)}")
-        elif event == "open":
-            target = args[0]
-            if not isinstance(target, str | bytes | os.PathLike):
-                return
-            path = realpath(fspath(target))
-            writing = isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR)
-            if inside(path, masked):
-                refuse("files", f"tried to open {fspath(target)}", whatever_the_mode=True)
-            elif not inside(path, readable):
-                refuse("files", f"tried to open {fspath(target)}")
-            elif writing and refusing and not inside(path, (confinement.home(), "/dev")):
-                refuse("files", f"tried to write to {fspath(target)}")
-        elif event in (
-            "os.remove",
-            "os.rename",
-            "os.mkdir",
-            "os.rmdir",
-            "os.chmod",
-            "os.link",
-            "os.symlink",
-            "os.truncate",
-        ):
-            paths = [a for a in args if isinstance(a, str | bytes)]
-            if refusing and not all(inside(realpath(fspath(p)), (confinement.home(),)) for p in paths):
-                refuse("files", f"tried {event} on {fspath(paths[0])}")
-        elif event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.bind"):
-            where = args[0] if event in ("socket.getaddrinfo", "socket.gethostbyname") else args[1]
-            refuse("network", f"tried to reach the network ({where if isinstance(where, str) else repr(where)[:60]})")
-        elif event in ("os.kill", "os.killpg"):
-            if args[0] != own:
-                # Landlock keeps signals in from Linux 6.12 on; before that only this stands in the way.
-                text = f"tried to send a signal to process {args[0]}"
-                refuse("processes", text, whatever_the_mode=confinement.mode != "namespaces")
-        elif event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.forkpty"):
-            refuse("processes", f"tried to start another program ({event})")
-        elif event == "import":
-            name = args[0]
-            if any(name == s or name.startswith(s) for s in sealed):
-                note("sealed", f"tried to import {name}")
-                raise ImportError(f"{name} answers this exercise; write your own (the import is refused here)")
-
-    def hook(event, args):
-        if getattr(busy, "now", False):
-            return
-        busy.now = True
+    @staticmethod
+    def place(root="/sys/fs/cgroup", own="/proc/self/cgroup"):
+        """Return the nearest group above this process that bounds memory and is ours to divide, or None."""
         try:
-            look(event, args)
-        finally:
-            busy.now = False
+            line = next(line for line in Path(own).read_text().splitlines() if line.startswith("0::"))
+        except (OSError, StopIteration):
+            return None
+        here = Path(root) / line[3:].lstrip("/")
+        for folder in (here, *here.parents):
+            if not folder.is_relative_to(root):
+                break
+            with contextlib.suppress(OSError):
+                shared = (folder / "cgroup.subtree_control").read_text().split()
+                writable = os.access(folder, os.W_OK) and os.access(folder / "cgroup.procs", os.W_OK)
+                if writable and {"memory", "pids"} <= set(shared):
+                    return folder
+        return None
 
-    sys.addaudithook(hook)
+    def bound(self, limits):
+        """Allow what is in use already, and ``limits`` beyond it."""
+        for name, more in (("memory", limits.memory), ("pids", limits.processes)):
+            used = int((self.folder / f"{name}.current").read_text())
+            (self.folder / f"{name}.max").write_text(str(used + more))
+        with contextlib.suppress(OSError):  # a kernel without accounting of swap
+            (self.folder / "memory.swap.max").write_text("0")
+
+    def kills(self):
+        """How often the kernel ended a process here for its memory."""
+        events = dict(line.split() for line in (self.folder / "memory.events").read_text().splitlines())
+        return int(events.get("oom_kill", 0))
+
+    def close(self):
+        """Remove the group, which must be empty."""
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+
+
+def kill(pids):
+    """End processes, whichever are still there."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)

@@ -1,12 +1,19 @@
 """Grade one submission: read the notebook, run it confined, ask it everything, score the answers.
 
-The tests run here, in the trusted process, against plain data that the submission returned; otter counts the points.
-Nothing that the submission writes, prints or redefines is read back as a result.
+The tests run here, in the trusted process, against plain data that the submission returned; otter's test files hold the
+points. Nothing that the submission writes, prints or redefines is read back as a result, and how a case ended is
+told by the type of an exception, never by its text.
 """
 
+import ast
+import builtins
+import contextlib
 import hashlib
 import io
 import json
+import resource
+import subprocess
+import sys
 import warnings
 import zipfile
 from dataclasses import dataclass
@@ -15,23 +22,51 @@ from pathlib import Path
 import numpy as np
 
 from ._quick import nbformat
-from .checking import hidden_seed
+from .checking import WrongAnswer, hidden_seed
 from .confine import Limits
-from .notebook import split_message
-from .session import RemoteNames, SandboxError, Session
+from .session import Died, Raised, RemoteNames, SandboxError, Session
+from .wire import clean
 
-__all__ = ["Unreadable", "empty_result", "grade_cells", "grade_file", "read_submission"]
+__all__ = ["Parsed", "Unreadable", "empty_result", "grade_cells", "parse_notebook", "read_submission"]
 
-LARGEST_FILE = 20 << 20
+LARGEST_FILE = 200 << 20  # with its outputs, which are not looked at
+LARGEST_CODE = 2 << 20
+_HARMLESS = 4 << 20  # up to this size JSON is read in this process
 _FATAL_PER_QUESTION = 2
+_ANSWERS = 1 << 30  # memory that the answers of a submission may take here
+_READ = "from learnable.exercises.grading import _extract; import sys; _extract(sys.argv[1])"
 
 
 class Unreadable(Exception):
     """A file that cannot be taken as a submission; the message says why, for the report."""
 
 
+@dataclass(frozen=True)
+class Parsed:
+    """What matters of a notebook: the code, and the chapter its metadata names (or None)."""
+
+    code: list
+    chapter: str | None
+
+    def key(self):
+        """Identify a submission by its content; saved outputs and the layout of the file do not count."""
+        return hashlib.sha256(json.dumps([self.code, self.chapter]).encode()).hexdigest()
+
+    def defines(self, names):
+        """Whether the code defines one of the functions or classes in ``names``."""
+        for source in self.code:
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if any(getattr(node, "name", None) in names for node in ast.parse(source).body):
+                    return True
+        return False
+
+
 def read_submission(path):
-    """Return the bytes of the notebook in ``path``, which may be a notebook or a zip that holds one.
+    """Return the `Parsed` notebook in ``path``, which may be a notebook or a zip that holds one.
+
+    A large file, which is large because of its saved pictures or because somebody is nasty, is read in a process of
+    its own with little memory and time.
 
     Raises
     ------
@@ -42,12 +77,43 @@ def read_submission(path):
         raise Unreadable("not a regular file")
     if path.stat().st_size > LARGEST_FILE:
         raise Unreadable(f"the file has {path.stat().st_size >> 20} MB, more than the {LARGEST_FILE >> 20} MB accepted")
-    data = path.read_bytes()
-    if not data:
-        raise Unreadable("the file is empty")
-    if path.suffix == ".zip" or data[:4] == b"PK\x03\x04":
-        return _notebook_in_zip(data)
-    return data
+    with open(path, "rb") as file:
+        packed = file.read(4) == b"PK\x03\x04" or path.suffix.lower() == ".zip"
+    if packed or path.stat().st_size > _HARMLESS:
+        done = subprocess.run([sys.executable, "-c", _READ, path], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Unreadable(clean(done.stderr.strip().split("\n")[-1]) or "too large to be read")
+        return Parsed(*json.loads(done.stdout))
+    return parse_notebook(path.read_bytes())
+
+
+def _extract(path):
+    """Print what matters of a notebook; the body of a process that may use little."""
+    resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+    try:
+        with memory_limit(2 << 30):
+            data = Path(path).read_bytes()
+            parsed = parse_notebook(
+                _notebook_in_zip(data) if data[:2] == b"PK" or path[-4:].lower() == ".zip" else data
+            )
+        print(json.dumps([parsed.code, parsed.chapter]))
+    except Unreadable as error:
+        sys.exit(str(error))
+    except MemoryError:
+        sys.exit("too large to be read")
+
+
+@contextlib.contextmanager
+def memory_limit(more):
+    """Let this process take at most ``more`` bytes of memory in addition, for a while."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    with contextlib.suppress(OSError, ValueError):
+        space = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (space + more, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _notebook_in_zip(data):
@@ -56,15 +122,13 @@ def _notebook_in_zip(data):
             found = [
                 entry
                 for entry in archive.infolist()
-                if entry.filename.endswith(".ipynb") and "__MACOSX" not in entry.filename and not entry.is_dir()
+                if entry.filename.lower().endswith(".ipynb") and "__MACOSX" not in entry.filename
             ]
             if len(found) != 1:
                 raise Unreadable(f"the zip holds {len(found)} notebooks, one is expected")
-            if found[0].file_size > LARGEST_FILE:
-                raise Unreadable("the notebook in the zip is too large")
             with archive.open(found[0]) as file:
                 notebook = file.read(LARGEST_FILE + 1)
-    except Unreadable:
+    except (Unreadable, MemoryError):
         raise
     except Exception as error:
         raise Unreadable(f"not a zip that can be read ({type(error).__name__})") from None
@@ -73,19 +137,13 @@ def _notebook_in_zip(data):
     return notebook
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """What matters of a notebook: the code, and the chapter its metadata names (or None)."""
-
-    code: list
-    chapter: str | None
-
-
 def parse_notebook(data):
     """Return the code cells and the chapter of the notebook in ``data``; `Unreadable` when it is none.
 
     Read leniently: a notebook that some tool left slightly out of format is graded all the same.
     """
+    if not data:
+        raise Unreadable("the file is empty")
     try:
         document = json.loads(data.decode("utf-8-sig"))
         if document.get("nbformat", 4) < 4:
@@ -95,9 +153,13 @@ def parse_notebook(data):
         code = ["".join(c["source"]) for c in document["cells"] if c["cell_type"] == "code"]
         about = document.get("metadata", {}).get("learnable", {})
         chapter = about.get("chapter") if isinstance(about, dict) else None
+    except MemoryError:
+        raise
     except Exception as error:
         raise Unreadable(f"not a notebook ({_reason(data, error)})") from None
-    return Parsed(code, chapter if isinstance(chapter, str) else None)
+    if sum(map(len, code)) > LARGEST_CODE:
+        raise Unreadable(f"the code has more than {LARGEST_CODE >> 20} MB")
+    return Parsed(code, clean(chapter, 80) if isinstance(chapter, str) else None)
 
 
 def _reason(data, error):
@@ -114,132 +176,117 @@ def _reason(data, error):
     return "it is JSON, but not in the notebook format"
 
 
-def fingerprint(data):
-    """Return the hash that identifies a submission by content."""
-    return hashlib.sha256(data).hexdigest()
-
-
 def empty_result(assignment, status, remark):
-    """Return the result of a submission that could not be run: no points, and the reason."""
+    """Return the result of a submission that was not run: no points, and the reason."""
     questions = {}
     for name, question in assignment.questions.items():
-        cases = [
-            {"title": c.name, "hidden": c.hidden, "points": c.points, "passed": False, "problem": remark, "parts": {}}
-            for c in assignment.test_file(name).test_cases
-        ]
-        questions[name] = _question(question, 0.0, cases)
-    return _result(assignment, questions, status, [remark], "")
+        cases = [_case(c, "not run", f"Not run: {remark}.") for c in assignment.test_file(name).test_cases]
+        questions[name] = _question(question, cases)
+    return _result(assignment, questions, status, [remark], "", "")
 
 
-def grade_file(path, assignment, nursery, seed, limits=None, masked=()):
-    """Grade the file at ``path``; see `grade_cells`."""
-    try:
-        cells = parse_notebook(read_submission(path)).code
-    except Unreadable as error:
-        return empty_result(assignment, "unreadable", str(error))
-    return grade_cells(cells, assignment, nursery, seed, limits, masked)
-
-
-def grade_cells(cells, assignment, nursery, seed, limits=None, masked=()):
+def grade_cells(cells, assignment, sandbox, seed, limits=None):
     """Grade the code cells of a submission.
 
     Parameters
     ----------
     cells : sequence of str
     assignment : Assignment
-    nursery : Nursery
+    sandbox : Sandbox
     seed : int
         Draws the hidden cases.
     limits : Limits, optional
-    masked : sequence of str
-        Paths that the submission must not see.
 
     Returns
     -------
     dict
-        ``score``, ``possible``, ``status``, ``remarks``, ``output`` and, per question, the cases with verdict and
-        message. Plain data; it does not depend on when or where it was graded.
+        ``score``, ``possible``, ``status``, ``remarks``, ``output`` and, for each question, the cases with verdict
+        and message. Plain data; it does not depend on when or where it was graded.
     """
     limits = limits or Limits(**assignment.settings.get("limits", {}))
     questions, trouble = {}, False
-    with Session(nursery, cells, limits, assignment.files, masked, assignment.sealed) as session:
+    with memory_limit(_ANSWERS), Session(sandbox, cells, limits, assignment.files) as session:
         names = RemoteNames(session)
         for name, question in assignment.questions.items():
-            file = assignment.test_file(name)
             cases, deaths = [], 0
             # Each case runs on its own, so that a death in one costs that one.
-            for case in file.test_cases:
+            for case in assignment.test_file(name).test_cases:
                 before = session.fatal_calls
                 if deaths >= _FATAL_PER_QUESTION:
-                    passed, problem, parts = False, "Not run: the function had ended its process twice before.", {}
+                    outcome = "not run", "Not run: the function had ended its process twice before."
                 else:
-                    passed, problem, parts = _run(file, case, names, seed)
+                    outcome = _run(case, names, seed)
                 deaths += session.fatal_calls - before
-                cases.append(
-                    {
-                        "title": case.name,
-                        "hidden": case.hidden,
-                        "points": case.points,
-                        "passed": passed,
-                        "problem": problem,
-                        "parts": parts,
-                    }
-                )
+                cases.append(_case(case, *outcome))
             if deaths:
                 trouble = True
-                session.remark(_first_death(name, cases))
-            score = sum(c["points"] for c in cases if c["passed"])
-            questions[name] = _question(question, score, cases)
+                death = next((c for c in cases if c["outcome"] == "died" and not c["hidden"]), None)
+                said = death["problem"].removeprefix("Your function ") if death else "ended its process or hung"
+                session.remark(f"{name}: the function {said.rstrip('.')}")
+            questions[name] = _question(question, cases)
         session.stop()
         trouble = trouble or bool(session.skipped)
         status = "trouble" if trouble else "remarks" if session.remarks else "ok"
-        return _result(assignment, questions, status, session.remarks, session.output())
+        return _result(assignment, questions, status, session.remarks, session.output(), sandbox.mode)
 
 
-def _run(file, case, names, seed):
-    """Run one of otter's test cases; return whether it passed and what it said."""
-    file.test_cases, everything = [case], file.test_cases
+def _run(case, names, seed):
+    """Run one of otter's test cases; return how it ended, what to say, and the labelled parts of that.
+
+    The exception that a check raises because of an answer carries the answer's own exception as its context.
+    """
     try:
         with hidden_seed(seed), np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            file.run(names)
-    finally:
-        file.test_cases = everything
-    (outcome,) = file.test_case_results
-    if outcome.passed:
-        return True, "", {}
-    if "SandboxError: " in outcome.message:
-        raise SandboxError(outcome.message.rpartition("SandboxError: ")[2])
-    return False, *split_message(outcome.message)
+            case.body.call_func(names)
+    except SandboxError:
+        raise
+    except Exception as error:
+        cause = error.__context__
+        if isinstance(cause, SandboxError):
+            raise cause from None
+        if not isinstance(error, WrongAnswer):
+            return "unusable", f"The check could not use your answer ({type(error).__name__})."
+        if isinstance(cause, Raised):
+            known = isinstance(getattr(builtins, cause.kind, None), type)
+            outcome = f"raised {cause.kind}" if known else "raised an exception"
+        else:
+            outcome = "died" if isinstance(cause, Died) else "wrong"
+        return outcome, error.problem, {label: text for label, text in error.parts.items() if text}
+    return "passed", ""
 
 
-def _first_death(name, cases):
-    for case in cases:
-        if not case["passed"] and case["problem"].startswith("Your function "):
-            text = case["problem"].removeprefix("Your function ").rstrip(".")
-            if text.startswith(("ended", "did not finish", "was killed", "crashed", "used up", "aborted", "sent")):
-                return f"{name}: the function {text}"
-    return f"{name}: the process ended while it was asked"
+def _case(case, outcome, problem, parts=None):
+    return {
+        "title": case.name,
+        "hidden": case.hidden,
+        "points": case.points,
+        "passed": outcome == "passed",
+        "outcome": outcome,
+        "problem": clean(problem.replace("\n", " "), 1000),
+        "parts": {label: clean(text.replace("\n", " "), 1000) for label, text in (parts or {}).items()},
+    }
 
 
-def _question(question, score, cases):
+def _question(question, cases):
     return {
         "title": question.title,
         "section": question.section,
-        "score": float(score),
+        "score": float(sum(c["points"] for c in cases if c["passed"])),
         "possible": float(question.points),
         "cases": cases,
     }
 
 
-def _result(assignment, questions, status, remarks, output):
+def _result(assignment, questions, status, remarks, output, mode):
     return {
         "chapter": assignment.chapter,
         "title": assignment.title,
         "score": round(sum(q["score"] for q in questions.values()), 6),
         "possible": float(assignment.points),
         "status": status,
+        "confinement": mode,
         "remarks": list(remarks),
-        "output": output[-4000:],
+        "output": output,
         "questions": questions,
     }

@@ -12,6 +12,8 @@ from statistics import fmean, median
 
 __all__ = ["feedback_names", "feedback_page", "summary_page"]
 
+_UNCONFINED = "Graded WITHOUT confinement: a submission could have tampered with the grader."
+
 _CSS = """
 :root{color-scheme:light dark;--ink:#1d2733;--soft:#5b6876;--line:#d5dbe3;--box:#f6f7f9;--good:#0b7a4b;--bad:#b3401f}
 @media(prefers-color-scheme:dark){:root{--ink:#e6ebf1;--soft:#aeb9c6;--line:#3a4552;--box:#1d232b;
@@ -69,7 +71,9 @@ def feedback_page(student, handed_in, reveal=False):
     body = [f"<h1>{_e(student)}</h1>", f"<p><b>{score:g}</b> of {possible:g} points</p>", _bar(score / possible)]
     for submitted, result in handed_in.values():
         body.append(f"<h2>{_e(result['title'])}</h2>")
-        body.append(f'<p class="soft">{_e(submitted.path.name)}</p>')
+        body.append(f'<p class="soft">{_e(submitted.file)}</p>')
+        if result["confinement"] == "none":
+            body.append(f"<p><b>{_UNCONFINED}</b></p>")
         remarks = [*submitted.remarks, *result["remarks"]]
         if remarks:
             items = "".join(f"<li>{_e(r)}</li>" for r in remarks)
@@ -94,13 +98,13 @@ def _question(name, question, reveal):
         text = f"{mark} {_e(case['title'])}{kind} {points}"
         if not case["passed"]:
             shown = reveal or not case["hidden"]
-            problem = case["problem"] if shown else _without_numbers(case["problem"])
+            problem = case["problem"] if shown else _hidden_problem(case)
             text += f"<br><b>{_e(problem)}</b>"
             if shown and case["parts"]:
                 pairs = case["parts"].items()
                 rows = "".join(f"<tr><td>{_e(k)}</td><td><code>{_e(v)}</code></td></tr>" for k, v in pairs)
                 text += f"<table>{rows}</table>"
-            elif case["parts"].get("Think about"):
+            elif case["outcome"] == "wrong" and case["parts"].get("Think about"):
                 text += f'<br><span class="soft">Think about: {_e(case["parts"]["Think about"])}</span>'
         out.append(f'<div class="case">{text}</div>')
     if not all(case["passed"] for case in question["cases"]):
@@ -108,21 +112,35 @@ def _question(name, question, reveal):
     return "".join(out)
 
 
-def _without_numbers(problem):
-    """Keep what kind of mistake a hidden case found, without its numbers.
+def _hidden_problem(case):
+    """Say what kind of mistake a hidden case found, with no word of the submission's own and no number.
+
+    A function can put the hidden inputs it is asked about into the text of an exception.
 
     Examples
     --------
-    >>> _without_numbers("joint is wrong at [4, 0] (10 of 10 entries are off).")
+    >>> _hidden_problem({"outcome": "wrong", "problem": "joint is wrong at [4, 0] (10 of 10 entries are off)."})
     'joint is wrong.'
-    >>> _without_numbers("The point 3 has the smallest risk 0.25, and t = 0.25.")
+    >>> _hidden_problem({"outcome": "wrong", "problem": "The point 3 has the smallest risk 0.25, and t = 0.25."})
     'The answer is wrong.'
+    >>> _hidden_problem({"outcome": "raised ValueError", "problem": "Your function raised ValueError: x = 0.25."})
+    'Your function raised ValueError.'
     """
-    short = re.sub(r" at \[[^]]*\]| \([^)]*entries are off\)", "", problem)
-    return short if not re.search(r"\d", short) or short.startswith("Your function") else "The answer is wrong."
+    if case["outcome"] == "not run":
+        return case["problem"]
+    if case["outcome"] == "died":
+        return "Your function ended its process or did not finish."
+    if case["outcome"] != "wrong":
+        return (
+            "The check could not use your answer."
+            if case["outcome"] == "unusable"
+            else f"Your function {case['outcome']}."
+        )
+    short = re.sub(r" at \[[^]]*\]| \([^)]*entries are off\)", "", case["problem"])
+    return "The answer is wrong." if re.search(r"\d", short) else short
 
 
-def summary_page(book, notes):
+def summary_page(book, notes, alike=()):
     """Return the page of the class: distribution of scores, hardest questions, every student.
 
     Parameters
@@ -130,12 +148,16 @@ def summary_page(book, notes):
     book : Gradebook
     notes : sequence of str
         Lines about the run, shown at the end.
+    alike : sequence of (sequence of str, sequence of str)
+        Students whose answers agree, and the questions, as `similarity.similar` finds them.
     """
     students = book.students()
     totals = {s: sum(r["score"] for _, r in handed_in.values()) for s, handed_in in students.items()}
     possible = book.possible()
     shares = [100 * t / possible for t in totals.values()]
     body = ["<h1>Grades</h1>"]
+    if any(r["confinement"] == "none" for _, r in book.rows):
+        body.append(f"<p><b>{_UNCONFINED}</b></p>")
     if shares:
         body.append(
             f"<p>{len(shares)} students, {possible:g} points. Mean {fmean(shares):.1f} %, "
@@ -153,13 +175,16 @@ def summary_page(book, notes):
         "remarks": "with remarks",
         "trouble": "ended or hung their process",
         "unreadable": "could not be read",
+        "wrong exercise": "are for another exercise",
     }
     items = "".join(f"<li>{statuses[s]} {w}</li>" for s, w in words.items() if statuses[s])
     body += ["<h2>Submissions</h2>", f"<ul>{items}</ul>"]
-    twins = _twins(book)
-    if twins:
-        items = "".join(f"<li>{_e(', '.join(group))}</li>" for group in twins)
-        body.append(f"<p>Files that agree byte by byte:</p><ul>{items}</ul>")
+    if alike:
+        items = "".join(f"<li>{_e(', '.join(group))}: {_e(', '.join(questions))}</li>" for group, questions in alike)
+        body.append(
+            "<p>Answers that agree up to names, comments and layout. This is a hint and not a verdict: "
+            f"a short question has few answers.</p><ul>{items}</ul>"
+        )
     body += ["<h2>Students</h2>", _students(book, totals, possible)]
     if notes:
         body.append("<h2>This run</h2><ul>" + "".join(f"<li>{_e(n)}</li>" for n in notes) + "</ul>")
@@ -176,14 +201,6 @@ def hardest(book):
                 shares = [r["questions"][name]["score"] / r["questions"][name]["possible"] for r in results]
                 found.append((fmean(shares), chapter, name))
     return sorted(found)
-
-
-def _twins(book):
-    groups = {}
-    for submitted, result in book.rows:
-        if result["score"] > 0:
-            groups.setdefault((submitted.key, result["chapter"]), set()).add(submitted.student)
-    return sorted(sorted(g) for g in groups.values() if len(g) > 1)
 
 
 def _students(book, totals, possible):

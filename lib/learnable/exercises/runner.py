@@ -1,32 +1,31 @@
 """The side of the grader that lives with the submission: it runs cells and answers calls, and knows no answers.
 
-One *nursery* process per grading worker imports the libraries once and then forks; each fork is confined, becomes
-the home of one submission, and is thrown away. So a submission costs a fork instead of seconds of
-imports, and still has a process, a directory and limits of its own.
-
-The nursery holds nothing worth stealing: no tests, no solutions, no other submission.
+One *nursery* in each sandbox imports the libraries of a chapter once and then forks; each fork is the home of one
+submission, and is thrown away with everything it started. So a submission costs a fork instead of seconds of imports.
+The nursery is the first process of its tree, so its forks can neither signal nor trace it, and it holds nothing worth
+stealing: no tests, no solutions, no other submission.
 """
 
 import builtins
+import contextlib
 import functools
 import importlib
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 import traceback
 import warnings
 
 import numpy as np
-import psutil
 
 from .checking import describe_exception
-from .confine import Confinement, Limits, adopt_orphans, available_modes, die_with_parent, install_guard
+from .confine import Limits, lower_limits, withdraw
 from .wire import Channel, Closed, Garbled, Reference, decode, encode
 
 __all__ = ["Borrowed", "Submission", "main"]
@@ -35,37 +34,28 @@ __all__ = ["Borrowed", "Submission", "main"]
 def main(control):
     """Serve as nursery on the socket ``control`` until the grader closes it.
 
-    Each request is one JSON line, each answer too. ``prepare`` imports modules and reports which ways of
-    confinement work; ``spawn`` comes with two descriptors (the conversation, the output) and forks; ``end`` kills a
-    child; ``wait`` reports how it ended.
+    Each request is one JSON line, each answer too. ``prepare`` imports modules; ``spawn`` comes with two
+    descriptors (the conversation, the output) and forks; ``clear`` ends the submission and removes every trace of it.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    adopt_orphans()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    withdraw()
     child = None
     while True:
         request, descriptors = _receive_request(control)
         if request is None:
-            if child is not None:
-                _kill(child)
-            os._exit(0)
+            os._exit(0)  # the first process of a tree takes the others along
         if request["do"] == "prepare":
-            answer = _prepare(request)
+            answer = _prepare(request["modules"])
         elif request["do"] == "spawn":
-            pid = os.fork()
-            if pid == 0:
+            child = os.fork()
+            if child == 0:
                 control.close()
-                _live(request, *descriptors)
+                _live(Limits(**request["limits"]), *descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
-            child = pid
-            answer = {"pid": pid}
+            answer = {}
         else:
-            pid = request["pid"]
-            if request["do"] == "end":
-                _kill(pid)
-            answer = {"code": _reap(pid, request.get("seconds", 5.0))}
-            if answer["code"] is not None:
-                child = None
+            answer = {"code": _clear(child, request["patience"])}
         control.sendall(json.dumps(answer).encode() + b"\n")
 
 
@@ -83,97 +73,57 @@ def _receive_request(control):
     return json.loads(data), descriptors
 
 
-def _prepare(request):
-    failed = []
+def _prepare(modules):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in request["modules"]:
-            try:
+        for name in modules:
+            with contextlib.suppress(Exception):
                 importlib.import_module(name)
-            except Exception:
-                failed.append(name)
         _shell()  # an import that is worth paying once
-    modes = request["modes"]
-    if modes is None:
-        with tempfile.TemporaryDirectory(dir=request["room"]) as room:
-            modes = available_modes(room)
-    threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
-    return {"modes": modes, "failed": failed, "threads": threads}
+    _wipe()
+    return {"threads": threading.active_count() if sys.platform != "linux" else len(os.listdir("/proc/self/task"))}
 
 
-def _kill(pid):
-    """Kill a submission and everything that descends from it, also what it tried to detach."""
+def _clear(child, patience):
+    """Wait a little for the submission to end, end everything it started, empty its disk; return its exit code."""
+    code, end = None, time.monotonic() + patience
+    while code is None and time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        code = os.waitstatus_to_exitcode(status) if done else None
+        time.sleep(0 if done else 0.002)
+    if os.getpid() == 1:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)  # everything in this tree but ourselves
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.wait()
+        _wipe()
+    elif code is None:
+        os.killpg(child, signal.SIGKILL)
+    return code
+
+
+def _wipe():
+    """Empty the private disk; where a submission made that impossible, end, and the grader starts another nursery."""
     try:
-        os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    _kill_descendants()
+        for entry in os.scandir("."):
+            (shutil.rmtree if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
+    except (OSError, RecursionError):
+        os._exit(1)
 
 
-def _kill_descendants():
-    # One submission lives at a time and orphans are handed to this process, so every descendant belongs to it.
-    for process in psutil.Process().children(recursive=True):
-        try:
-            process.kill()
-        except psutil.Error:
-            continue
-
-
-def _reap(pid, seconds):
-    """Return the exit code of ``pid``, or None when it still runs after ``seconds``; leave no descendant behind."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            done, status = os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:
-            return -signal.SIGKILL
-        if done:
-            break
-        if time.monotonic() >= end:
-            return None
-        time.sleep(0.002)
-    end = time.monotonic() + 5.0
-    while time.monotonic() < end:
-        try:
-            if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                _kill_descendants()
-                time.sleep(0.002)
-        except ChildProcessError:
-            break
-    return os.waitstatus_to_exitcode(status)
-
-
-def _live(request, conversation, output):
+def _live(limits, conversation, output):
     """Become the home of one submission. Never returns."""
     code = 70
     try:
         os.setsid()
-        die_with_parent()
         null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
+        for target, source in ((0, null), (1, output), (2, output)):
+            os.dup2(source, target)
         os.close(null)
         os.close(output)
-        sock = socket.socket(fileno=conversation)
-        confinement = Confinement(
-            request["mode"],
-            Limits(**request["limits"]),
-            masked=tuple(request["masked"]),
-            room=request["room"],
-            as_user_namespace=request.get("as_user_namespace", False),
-        )
-        try:
-            confinement.enter()
-        except OSError as error:
-            Channel(sock).send(["unconfined", str(error)])
-            os._exit(71)
-        home = confinement.home()
-        os.environ.update(HOME=home, TMPDIR=home, IPYTHONDIR=home, MPLCONFIGDIR=home, NUMBA_CACHE_DIR=home)
-        tempfile.tempdir = home
-        sys.path[:] = [p for p in sys.path if p]
-        Submission(Channel(sock), confinement, request["sealed"]).serve()
-        code = 0
+        lower_limits(limits, confined=os.getppid() == 1)
+        Submission(Channel(socket.socket(fileno=conversation))).serve()
     except (Closed, Garbled):
         code = 0
     except BaseException:
@@ -206,25 +156,15 @@ def _shell():
 class Submission:
     """Runs the cells of one notebook and answers the grader's calls about what they defined."""
 
-    def __init__(self, channel, confinement, sealed):
+    def __init__(self, channel):
         self.channel = channel
         self.kept = []
         self.shell = _shell()
         self.names = self.shell.user_ns
         self.before = set(self.names)
         self.lock = threading.RLock()
-        self.told = set()
         random.seed(0)
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(0)
-        install_guard(confinement, self.note, tuple(sealed))
-
-    def note(self, kind, text):
-        """Tell the grader once about each kind of attempt; it is a remark, nothing is graded by it."""
-        if (kind, text) not in self.told and len(self.told) < 20:
-            self.told.add((kind, text))
-            with self.lock:
-                self.channel.send(["note", kind, text[:200]])
+        np.random.seed(0)  # noqa: NPY002 (students may use it)
 
     def serve(self):
         """Answer requests until the grader hangs up."""
@@ -237,7 +177,7 @@ class Submission:
             except (Closed, Garbled):
                 raise
             except BaseException as error:
-                self.say("error", describe_exception(error, self.names))
+                self.say("error", describe(error, self.names))
 
     def say(self, *document, buffers=()):
         with self.lock:
@@ -248,7 +188,7 @@ class Submission:
         try:
             self.say("value", encode(value, buffers, self.keep), buffers=buffers)
         except Garbled as error:
-            self.say("error", {"kind": "too large", "text": str(error), "line": "", "number": 0})
+            self.say("error", ["too large", str(error), "", 0])
 
     def keep(self, value):
         if isinstance(value, Borrowed):
@@ -257,7 +197,7 @@ class Submission:
         return Reference(len(self.kept) - 1, type(value).__name__, callable(value)).document()
 
     def take(self, document, buffers):
-        return decode(document, buffers, self.lend)
+        return decode(document, buffers, self.lend, trusted=True)
 
     def lend(self, reference):
         if reference.home:
@@ -269,7 +209,7 @@ class Submission:
         result = self.shell.run_cell(source, store_history=False, silent=False)
         sys.stdout.flush()
         error = result.error_before_exec or result.error_in_exec
-        self.say("done", None if error is None else describe_exception(error, self.names))
+        self.say("done", None if error is None else describe(error, self.names))
 
     def do_file(self, buffers, name):
         with open(os.path.basename(name), "wb") as file:
@@ -302,8 +242,8 @@ class Submission:
             if len(args) == 1 and isinstance(args[0], float) and not kwargs:
                 self.channel.send_number(number, args[0])
             else:
-                arguments = encode(args, buffers, self.keep), encode(kwargs, buffers, self.keep)
-                self.channel.send(["callback", number, *arguments], buffers)
+                named = [[str(k), encode(v, buffers, self.keep)] for k, v in kwargs.items()]
+                self.channel.send(["callback", number, encode(args, buffers, self.keep), named], buffers)
             document, buffers = self.channel.receive()
             if document[0] == "number":
                 return np.float64(document[2])
@@ -311,6 +251,11 @@ class Submission:
                 return self.take(document[1], buffers)
             kind = getattr(builtins, document[1], RuntimeError)
             raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(document[2])
+
+
+def describe(error, names):
+    """Describe an exception as a short list: kind, text, line, its number."""
+    return list(describe_exception(error, names).values())
 
 
 class Borrowed:

@@ -1,13 +1,14 @@
 """The trusted side of a conversation with a confined submission.
 
-A `Nursery` is the clean process that forks submissions; a `Session` is one submission: it runs the cells, restarts
-after a death without the cell that caused it, and lets tests call functions as if they were local. All
-comparing is done here, with values that were received as plain data.
+A `Sandbox` is a confined process that has imported the libraries of a chapter and forks submissions; a `Session` is one
+submission: it runs the cells, restarts after a death without the cell that caused it, and lets tests call functions as
+if they were local. All comparing is done here, with values that were received as plain data.
 """
 
 import contextlib
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -19,13 +20,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-import psutil
 
+from . import confine
 from .checking import AskedElsewhere, sentence_of_exception
-from .confine import MODES, Confinement, Limits
-from .wire import Channel, Closed, Garbled, Overdue, Reference, decode, encode
+from .confine import HOME, Cgroup, Limits
+from .wire import Channel, Closed, Garbled, Overdue, Reference, clean, decode, encode
 
-__all__ = ["Died", "Nursery", "Raised", "RemoteNames", "SandboxError", "Session", "TimeUp"]
+__all__ = ["Died", "Raised", "RemoteNames", "Sandbox", "SandboxError", "Session", "TimeUp"]
 
 _BOOTSTRAP = (
     "import sys, socket; sys.path.insert(0, sys.argv[1]);"
@@ -34,20 +35,18 @@ _BOOTSTRAP = (
 _FATAL_CELLS = 3
 _FATAL_CALLS = 8
 _PATIENCE = 10  # how many times its limit a request may take on a machine that is busy with something else
+_MOST_FILES = 4096
 _ENDINGS = {
     signal.SIGSEGV: "crashed the Python process (segmentation fault)",
     signal.SIGABRT: "aborted the Python process",
     signal.SIGXCPU: "used up its CPU time",
     signal.SIGBUS: "crashed the Python process (bus error)",
+    signal.SIGKILL: "was killed (out of CPU time or memory)",
 }
 
 
 class SandboxError(RuntimeError):
     """The machinery failed, not the submission: no grade may be drawn from this."""
-
-
-class NurseryGone(SandboxError):
-    """The process that starts submissions has ended."""
 
 
 class Raised(AskedElsewhere):
@@ -71,73 +70,81 @@ class TimeUp(Died):
     """The submission did not answer in time."""
 
 
-class Nursery:
-    """A clean process that has imported the libraries and forks submissions.
+class Sandbox:
+    """A confined process that has imported the libraries and forks submissions, one at a time.
 
     Parameters
     ----------
     modules : sequence of str
         Imported once, before the first fork.
-    mode : str, optional
-        Which confinement to use; by default the strongest that works here.
+    mode : {"bubblewrap", "none"}
+    hidden : sequence of path
+        Files and folders of the installation that no submission may see.
+    disk : int
+        Bytes of the private disk.
 
-    Attributes
-    ----------
-    mode : str
-    modes : list of str
-        Everything that works on this machine.
+    Raises
+    ------
+    SandboxError
+        When submissions cannot be confined here.
     """
 
-    def __init__(self, modules=(), mode=None, as_user_namespace=False):
-        self.as_user_namespace = as_user_namespace
-        self.room = tempfile.mkdtemp(prefix="learnable-")
-        os.chmod(self.room, 0o711)
-        try:
-            reply = self._launch(modules, mode)
-            if reply["threads"] != 1:  # a process with threads cannot be forked safely: import later, once a submission
-                self._end()
-                reply = self._launch((), mode)
-            if not reply["modes"]:
-                raise SandboxError("no way to confine a process works on this machine")
-        except BaseException:
-            self.close()
-            raise
-        self.modes = reply["modes"]
-        self.mode = self.modes[0]
+    def __init__(self, modules=(), mode="bubblewrap", hidden=(), disk=Limits.disk):
+        if mode != "none" and confine.refusal():
+            raise SandboxError(
+                f"submissions cannot be confined: {confine.refusal()}. Nothing was graded. "
+                "`--confine none` runs them WITHOUT protection, and every report will say so."
+            )
+        self.modules, self.mode, self.hidden, self.disk = list(modules), mode, list(hidden), disk
+        self.process = self.room = self.cgroup = self.pid = None
 
-    def _launch(self, modules, mode):
-        ours, theirs = socket.socketpair()
-        package = Path(__file__).resolve().parents[2]
+    def start(self):
+        """Have a nursery that runs."""
+        if self.alive():
+            return
+        self.close()
+        # A process with threads cannot be forked safely: what starts some is imported later, once a submission.
+        if self._launch(self.modules)["threads"] != 1:
+            self.close()
+            self._launch([])
+
+    def _launch(self, modules):
+        self.room = tempfile.mkdtemp(prefix="learnable-") if self.mode == "none" else None
+        place = Cgroup.place() if self.mode != "none" else None
+        self.cgroup = Cgroup(place) if place else None
+        home = self.room or HOME
         environment = {
+            **{name: home for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "NUMBA_CACHE_DIR")},
+            **{f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA")},
             "PATH": "/usr/bin:/bin",
             "LANG": "C.UTF-8",
-            "HOME": self.room,
-            "IPYTHONDIR": self.room,
             "MPLBACKEND": "Agg",
-            "MPLCONFIGDIR": self.room,
             "LEARNABLE_GRADING": "1",
             "PYTHONHASHSEED": "0",
             "PYTHONDONTWRITEBYTECODE": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-            "NUMBA_NUM_THREADS": "1",
         }
-        self.control = ours
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _BOOTSTRAP, str(package), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            env=environment,
-            cwd=self.room,
-            start_new_session=True,
-        )
-        theirs.close()
-        return self.request(do="prepare", modules=list(modules), modes=[mode] if mode else None, room=self.room)
+        self.control, theirs = socket.socketpair()
+        package = Path(__file__).resolve().parents[2]
+        with theirs:
+            self.process = confine.launch(
+                [sys.executable, "-I", "-c", _BOOTSTRAP, str(package), str(theirs.fileno())],
+                self.mode,
+                hidden=self.hidden,
+                disk=self.disk,
+                cgroup=self.cgroup,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env=environment,
+                cwd=self.room or "/",
+            )
+        answer = self.request(do="prepare", modules=modules)
+        self.pid = self.process.pid if self.mode == "none" else _children(self.process.pid)[0]
+        return answer
 
-    def request(self, descriptors=(), **message):
+    def request(self, descriptors=(), seconds=120.0, **message):
         """Send one request and return the answer."""
         try:
+            self.control.settimeout(seconds)
             socket.send_fds(self.control, [json.dumps(message).encode() + b"\n"], list(descriptors))
             data = b""
             while not data.endswith(b"\n"):
@@ -146,29 +153,77 @@ class Nursery:
                     raise ConnectionError
                 data += piece
         except OSError:
-            raise NurseryGone("the process that starts submissions has ended") from None
+            self.close()
+            raise SandboxError("the process that starts submissions has ended") from None
         return json.loads(data)
 
-    def describe(self):
-        """Say in a sentence how submissions are confined."""
-        return Confinement(self.mode, Limits()).describe()
+    def spawn(self, descriptors, limits):
+        """Fork a submission that converses and prints through two descriptors."""
+        self.start()
+        if self.cgroup:
+            self.cgroup.bound(limits)
+        self.request(descriptors, do="spawn", limits=limits.as_dict())
+
+    def clear(self, patience):
+        """End the submission and remove what is left of it; return its exit code, or None if it had to be ended."""
+        try:
+            code = self.request(do="clear", patience=patience, seconds=60.0)["code"]
+        except SandboxError:  # it could not be cleaned up after: the next one gets a new one
+            return None
+        if self.mode == "none":
+            self.close()
+        return code
+
+    def family(self):
+        """Return the numbers of all processes of the submission."""
+        found = todo = _children(self.pid)
+        while todo:
+            todo = [child for pid in todo for child in _children(pid)]
+            found = found + todo
+        return found
+
+    def cpu_seconds(self):
+        """CPU time of the submission so far, in all its processes and those that have ended."""
+        own = _ticks(self.pid)
+        return (sum(own[2:]) + sum(sum(_ticks(pid)) for pid in self.family())) / os.sysconf("SC_CLK_TCK")
+
+    def idle(self):
+        """Whether no process of the submission runs or would like to."""
+        return not any(_state(pid) in ("R", "D") for pid in self.family())
+
+    def excess(self, limits):
+        """Say what the processes of the submission use too much of, together; empty when all is well."""
+        family = self.family()
+        if len(family) > limits.processes:
+            return "started too many processes"
+        memory = limits.memory + _resident(self.pid)
+        if sum(map(_resident, family)) > memory and sum(map(_proportional, family)) > memory:
+            return "used more memory than it may"
+        with contextlib.suppress(OSError):
+            if self.mode != "none":
+                disk = os.statvfs(f"/proc/{self.pid}/root{HOME}")
+                if disk.f_files - disk.f_ffree > _MOST_FILES:
+                    return "made too many files"
+        return ""
 
     def alive(self):
-        """Whether the nursery still runs."""
-        return self.process.poll() is None
+        """Whether the nursery runs."""
+        return self.process is not None and self.process.poll() is None
 
     def close(self):
         """End the nursery and everything it started."""
-        self._end()
-        shutil.rmtree(self.room, ignore_errors=True)
-
-    def _end(self):
+        if self.process is None:
+            return
+        if self.mode == "none":
+            confine.kill(self.family())
         self.control.close()
-        try:
-            self.process.wait(5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+        if self.cgroup:
+            self.cgroup.close()
+        if self.room:
+            shutil.rmtree(self.room, ignore_errors=True)
 
     def __enter__(self):
         return self
@@ -177,21 +232,59 @@ class Nursery:
         self.close()
 
 
+def _children(pid):
+    """Return the children of a process (Linux tells; elsewhere psutil finds out)."""
+    if not os.path.exists("/proc/self/task"):
+        import psutil
+
+        with contextlib.suppress(psutil.Error):
+            return [child.pid for child in psutil.Process(pid).children()]
+        return []
+    with contextlib.suppress(OSError):
+        return [int(p) for t in Path(f"/proc/{pid}/task").iterdir() for p in (t / "children").read_text().split()]
+    return []
+
+
+def _ticks(pid):
+    """Return CPU time in ticks: own (user, system) and of children that were waited for (user, system)."""
+    try:
+        return [int(n) for n in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]]
+    except (OSError, ValueError):
+        return [0, 0, 0, 0]
+
+
+def _state(pid):
+    with contextlib.suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return ""
+
+
+def _resident(pid):
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _proportional(pid):
+    """Return the memory of a process, with pages that several share counted in parts; all of it if it will not tell."""
+    with contextlib.suppress(OSError, ValueError):
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+    return _resident(pid)
+
+
 class Session:
     """One submission, running.
 
     Parameters
     ----------
-    nursery : Nursery
+    sandbox : Sandbox
     cells : sequence of str
         The code cells in order.
     limits : Limits
     files : mapping of str to bytes
         Data files that belong to the exercise.
-    masked : sequence of str
-        Paths that must not be visible.
-    sealed : sequence of str
-        Modules that must not be imported.
 
     Attributes
     ----------
@@ -199,17 +292,18 @@ class Session:
         What a reader of the report should know, in the order it happened.
     """
 
-    def __init__(self, nursery, cells, limits=None, files=None, masked=(), sealed=()):
-        self.nursery, self.cells = nursery, list(cells)
+    def __init__(self, sandbox, cells, limits=None, files=None):
+        self.sandbox, self.cells = sandbox, list(cells)
         self.limits = limits or Limits()
-        self.files, self.masked, self.sealed = dict(files or {}), list(masked), list(sealed)
+        self.files = dict(files or {})
         self.remarks = []
         self.skipped = set()
         self.fatal_calls = 0
         self.written = 0
         self.printed = bytearray()
         self.generation = 0
-        self._channel = self._pid = self._room = self._drainer = self._process = None
+        self._channel = self._helpers = self._stopping = None
+        self._excess = ""
         self._functions = []
         self._end = time.monotonic() + self.limits.total_seconds
 
@@ -221,6 +315,7 @@ class Session:
 
     def remark(self, text):
         """Add a line to the report, once."""
+        text = clean(text)
         if text not in self.remarks and len(self.remarks) < 40:
             self.remarks.append(text)
 
@@ -300,60 +395,52 @@ class Session:
         """
         if self._channel is None:
             return None
-        pid, self._pid = self._pid, None
         self._channel.close()
         self._channel = None
-        try:
-            code = self.nursery.request(do="wait", pid=pid, seconds=patience)["code"] if patience else None
-            if code is None:
-                code = self.nursery.request(do="end", pid=pid, seconds=30.0)["code"]
-        except NurseryGone:
-            if self.nursery.mode == "namespaces":
-                raise
-            # Without namespaces a submission can reach the process that started it. That is its own doing.
-            self.fatal_calls = _FATAL_CALLS + 1
-            self.remark("took down the process that started it")
-            code = None
-        self._drainer.join(5.0)
+        code = self.sandbox.clear(patience)
+        self._stopping.set()
+        for helper in self._helpers:
+            helper.join(5.0)
         if self.written > self.limits.output:
-            self.remark(f"printed {_size(self.written)}; the first {_size(self.limits.output)} were kept")
-        shutil.rmtree(self._room, ignore_errors=True)
+            self.remark(f"printed more than {self.limits.output >> 10} kB; the rest was thrown away")
         return code
 
     def output(self):
         """Return what the cells printed, shortened, as text."""
-        return self.printed.decode("utf-8", "replace")
+        return clean(self.printed.decode("utf-8", "replace")[-4000:], 4000)
 
     def _start(self):
         self.generation += 1
-        self._room = tempfile.mkdtemp(dir=self.nursery.room)
+        self._excess = ""
         ours, theirs = socket.socketpair()
         reading, output = os.pipe()
-        self._pid = self.nursery.request(
-            [theirs.fileno(), output],
-            do="spawn",
-            mode=self.nursery.mode,
-            limits=self.limits.as_dict(),
-            masked=self.masked,
-            sealed=self.sealed,
-            room=self._room,
-            as_user_namespace=self.nursery.as_user_namespace,
-        )["pid"]
-        theirs.close()
-        os.close(output)
-        self._channel = Channel(ours)
-        self._drainer = threading.Thread(target=self._drain, args=(reading,), daemon=True)
-        self._drainer.start()
         try:
-            first, *rest = self._channel.receive(time.monotonic() + 120.0)[0]
-            if first != "ready":
-                raise SandboxError(f"a submission could not be confined: {' '.join(map(str, rest))}")
-            self._process = _Process(self._pid)
+            self.sandbox.spawn([theirs.fileno(), output], self.limits)
+        finally:
+            theirs.close()
+            os.close(output)
+        self._channel = Channel(ours)
+        self._stopping = threading.Event()
+        self._helpers = [threading.Thread(target=self._drain, args=(reading,), daemon=True)]
+        if not self.sandbox.cgroup:
+            self._helpers.append(threading.Thread(target=self._watch, daemon=True))
+        for helper in self._helpers:
+            helper.start()
+        try:
+            if self._channel.receive(time.monotonic() + 120.0)[0] != ["ready"]:
+                raise Garbled("not ready")
             for name, data in self.files.items():
                 self._converse(["file", name], [data])
         except (Died, Overdue, Closed, Garbled) as error:
             self.stop()
             raise SandboxError(f"the process of a submission ended before it ran anything ({error})") from None
+
+    def _watch(self):
+        """End the processes of the submission when together they use too much (a cgroup does this itself)."""
+        while not self._stopping.wait(0.05):
+            self._excess = self._excess or self.sandbox.excess(self.limits)
+            if self._excess:
+                confine.kill(self.sandbox.family())
 
     def _drain(self, output):
         """Read what the submission prints until nobody can print any more; keep the beginning."""
@@ -380,7 +467,7 @@ class Session:
     def _converse(self, document, buffers=(), seconds=None):
         """Send a request, serve what the submission asks in between, and return its answer."""
         seconds = seconds or self.limits.call_seconds
-        clock = _Clock(self._process, seconds, self._end)
+        clock = _Clock(self.sandbox, seconds, self._end)
         try:
             if document is not None:
                 self._channel.send(document, buffers, clock.deadline)
@@ -388,7 +475,8 @@ class Session:
                 try:
                     reply, data = self._channel.receive(clock.deadline)
                 except Overdue:
-                    if clock.used_up():
+                    # The answer may have come while the clock was asked; a busy machine must not cost a grade.
+                    if clock.used_up() and not self._channel.ready():
                         raise
                     continue
                 if not isinstance(reply, list) or not reply:
@@ -398,8 +486,6 @@ class Session:
                     self._serve_number(*rest, clock.deadline)
                 elif kind == "callback":
                     self._serve(rest, data, clock.deadline)
-                elif kind == "note":
-                    self.remark(str(rest[1])[:200])
                 elif kind == "value":
                     return decode(rest[0], data, self._dereference)
                 elif kind == "missing":
@@ -417,16 +503,17 @@ class Session:
             raise TimeUp(f"did not finish within {limit}") from None
         except Closed:
             raise Died(self._how_it_ended(self.stop(patience=2.0))) from None
-        except (Garbled, IndexError, TypeError, ValueError) as error:
+        except (Garbled, IndexError, TypeError, ValueError, MemoryError):
             self.stop()
-            raise Died(f"sent something that is not an answer ({error})") from None
+            raise Died("sent something that is not an answer") from None
 
     def _serve(self, request, data, deadline):
         buffers = []
         try:
             number, args, kwargs = request
             function = self._functions[number]
-            args, kwargs = decode(args, data, self._dereference), decode(kwargs, data, self._dereference)
+            args = decode(args, data, self._dereference)
+            kwargs = {clean(name): decode(value, data, self._dereference) for name, value in kwargs[:20]}
             with np.errstate(all="ignore"):
                 reply = ["value", encode(function(*args, **kwargs), buffers, self._refer)]
         except Garbled:
@@ -451,14 +538,11 @@ class Session:
             self._channel.send(reply, buffers, deadline)
 
     def _how_it_ended(self, code):
+        if self._excess:
+            return self._excess
         if code is None:
             return "ended"
-        number = -code if code < 0 else code - 128
-        if number in _ENDINGS:
-            return _ENDINGS[number]
-        if number == signal.SIGKILL:
-            return "was killed (out of CPU time or memory)"
-        return f"ended its own process (exit code {code})"
+        return _ENDINGS.get(-code if code < 0 else code - 128, "ended its own process")
 
 
 class _Clock:
@@ -468,69 +552,27 @@ class _Clock:
     time left and was kept from using it by others.
     """
 
-    def __init__(self, process, seconds, end):
-        self.process, self.seconds, self.end = process, seconds, end
-        self.before = process.cpu_seconds()
+    def __init__(self, sandbox, seconds, end):
+        self.sandbox, self.seconds, self.end = sandbox, seconds, end
+        self.before = sandbox.cpu_seconds()
         start = time.monotonic()
         self.last = min(end, start + _PATIENCE * seconds)
         self.deadline = min(end, start + seconds)
 
     def used_up(self):
-        used = self.process.cpu_seconds_of_all() - self.before
-        left = self.seconds - used
+        left = self.seconds - (self.sandbox.cpu_seconds() - self.before)
         if left <= 0 or time.monotonic() >= self.last or self._idle():
             return True
         self.deadline = min(self.last, time.monotonic() + max(left, 0.1))
         return False
 
     def _idle(self):
-        before = self.process.cpu_seconds()
+        before = self.sandbox.cpu_seconds()
         for _ in range(10):
             time.sleep(0.03)
-            if self.process.runnable() or self.process.cpu_seconds() > before:
+            if not self.sandbox.idle() or self.sandbox.cpu_seconds() > before:
                 return False
         return True
-
-
-class _Process:
-    """The process in which a submission runs, seen from outside.
-
-    Parameters
-    ----------
-    pid : int
-        The process that the nursery forked; with namespaces the submission is its grandchild.
-    """
-
-    def __init__(self, pid):
-        self.first = self.process = psutil.Process(pid)
-        with contextlib.suppress(psutil.Error):
-            descendants = self.first.children(recursive=True)
-            self.process = descendants[-1] if descendants else self.first
-
-    def cpu_seconds(self):
-        """CPU time so far, of the process and of children that it waited for."""
-        return _cpu_seconds(self.process)
-
-    def cpu_seconds_of_all(self):
-        """CPU time so far, of the process and of everything that it started."""
-        with contextlib.suppress(psutil.Error):
-            return sum(map(_cpu_seconds, (self.first, *self.first.children(recursive=True))))
-        return self.cpu_seconds()
-
-    def runnable(self):
-        """Whether it runs or would like to."""
-        try:
-            return self.process.status() in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
-        except psutil.Error:
-            return False
-
-
-def _cpu_seconds(process):
-    try:
-        times = process.cpu_times()
-    except psutil.Error:
-        return 0.0
-    return times.user + times.system + times.children_user + times.children_system
 
 
 class Remote:
@@ -585,27 +627,7 @@ class RemoteNames(dict):
 
 def _description(error):
     """Accept the description of an exception from the other side with nothing but short strings in it."""
-    if not isinstance(error, dict):
+    if not isinstance(error, list) or len(error) != 4:
         raise Garbled("not a description")
-    number = error.get("number", 0)
-    return {
-        **{key: str(error.get(key, ""))[:500] for key in ("kind", "text", "line")},
-        "number": number if type(number) is int else 0,
-    }
-
-
-def _size(count):
-    """Print a number of bytes.
-
-    Examples
-    --------
-    >>> _size(64 << 10), _size(104857600)
-    ('64 kB', '100 MB')
-    """
-    return f"{count >> 10} kB" if count < 1 << 20 else f"{count >> 20} MB"
-
-
-def best_mode():
-    """Return the confinement this machine offers and what it means."""
-    with Nursery() as nursery:
-        return [(mode, Confinement(mode, Limits()).describe()) for mode in MODES if mode in nursery.modes]
+    number = error[3] if type(error[3]) is int and 0 <= error[3] < 10**6 else 0
+    return {**dict(zip(("kind", "text", "line"), map(clean, error), strict=False)), "number": number}

@@ -1,0 +1,101 @@
+"""Answers that look alike: a hint for the instructor, never a verdict.
+
+Two answers to a question are compared by their syntax trees with the names replaced by their order of appearance, so
+that renaming, comments, docstrings and layout hide nothing.
+"""
+
+import ast
+import contextlib
+import re
+import warnings
+
+__all__ = ["normal_forms", "similar"]
+
+_SHORTEST = 60  # nodes of a tree: right answers that are shorter look alike by themselves
+
+
+def similar(book, code):
+    """Return groups of students whose answers agree, each with the questions.
+
+    Worked solutions, and answers that more than a tenth of the class shares, are not listed.
+
+    Parameters
+    ----------
+    book : Gradebook
+    code : callable
+        Returns the code cells of a `Submitted`, or None.
+
+    Returns
+    -------
+    list of (tuple of str, list of str)
+    """
+    groups = {}
+    for chapter, assignment in book.assignments.items():
+        solved = assignment.cells_of_solution()
+        asked, known, shared = _asked(solved), set(normal_forms(solved).values()), {}
+        handed_in = [s for s, r in book.rows if r["chapter"] == chapter and r["score"] > 0]
+        for submitted in handed_in:
+            forms = normal_forms(code(submitted) or [])
+            for question, names in asked.items():
+                answer = tuple(forms[n] for n in names if n in forms and forms[n] not in known)
+                if answer:
+                    shared.setdefault((question, answer), set()).add(submitted.student)
+        for (question, _), students in shared.items():
+            if 2 <= len(students) <= max(2, len(handed_in) // 10):
+                groups.setdefault(tuple(sorted(students)), []).append(
+                    question if len(book.assignments) == 1 else f"{chapter}:{question}"
+                )
+    return sorted((students, sorted(questions)) for students, questions in groups.items())
+
+
+def normal_forms(cells):
+    """Return, for each function or class that cells define and that is not very short, its tree without names.
+
+    Examples
+    --------
+    >>> one = "def f(total):\\n    'Polynomial'\\n    return " + " + ".join(f"{n} * total**{n}" for n in range(9))
+    >>> two = one.replace("total", "x").replace("Polynomial", "My own")
+    >>> normal_forms([one]) == normal_forms([two]), len(normal_forms([one]))
+    (True, 1)
+    """
+    forms = {}
+    for source in cells:
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for node in ast.parse(source).body:
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and sum(1 for _ in ast.walk(node)) >= _SHORTEST:
+                    name = node.name  # the visitor replaces it
+                    forms[name] = ast.dump(_Anonymous().visit(node))
+    return forms
+
+
+class _Anonymous(ast.NodeTransformer):
+    """Replaces each name by the order in which it first appears, and leaves docstrings out."""
+
+    def __init__(self):
+        self.order = {}
+
+    def generic_visit(self, node):
+        for attribute in ("id", "arg", "name"):
+            if isinstance(getattr(node, attribute, None), str):
+                setattr(node, attribute, f"n{self.order.setdefault(getattr(node, attribute), len(self.order))}")
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [line for line in body if not (isinstance(line, ast.Expr) and _is_text(line.value))]
+        return super().generic_visit(node)
+
+
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _asked(cells):
+    """Return the functions of each question: those defined since the check before."""
+    asked, since = {}, []
+    for source in cells:
+        found = re.match(r'grader\.check\("(\w+)"\)', source)
+        if found:
+            asked[found[1]], since = since, []
+        else:
+            since += re.findall(r"^(?:def|class) (\w+)", source, re.M)
+    return asked
