@@ -97,3 +97,36 @@ def test_displayed_record_is_json_and_escapes_markup(monkeypatch):
     assert "risk &lt;b&gt; &amp; more" in data["text/html"]
     assert data["text/plain"].startswith("✓ reproduced: risk <b> & more | reported 0.25, measured 0.25")
     assert data[MIME]["id"] in data["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("measured", "because", "verdict", "note"),
+    [
+        (0.25, None, "reproduced", None),
+        (0.31, None, "differs", "something above it was changed"),
+        (0.31, "other data", "differs", None),
+        (0.25, "other data", "reproduced", "This is reproduced now"),
+        (np.nan, None, None, "Not compared: “risk”"),
+    ],
+)
+def test_in_a_live_notebook_a_claim_that_no_longer_holds_is_a_note(monkeypatch, measured, because, verdict, note):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
+    monkeypatch.setattr("learnable.book.claims.live", lambda: True)
+    claim("risk", reported="0.25", measured=measured, source="Author 2000", kind="table", because=because)
+    assert [data[MIME]["verdict"] for data in shown if MIME in data] == ([verdict] if verdict else [])
+    notes = [data["text/plain"] for data in shown if MIME not in data]
+    assert len(notes) == bool(note) and all(note in text for text in notes)
+
+
+def test_only_an_open_notebook_is_live(monkeypatch):
+    from types import SimpleNamespace
+
+    from learnable.book._session import live
+
+    monkeypatch.delenv("LEARNABLE_EXPLORE", raising=False)
+    assert not live()
+    monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=object()))
+    assert live()
+    monkeypatch.setenv("LEARNABLE_EXPLORE", "text")
+    assert not live()

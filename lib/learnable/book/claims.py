@@ -14,7 +14,8 @@ The verdict is not a matter of taste. With r the reported and m the measured fig
 * *differs* otherwise.
 
 Anything but *reproduced* must come with a reason (``because=``), and a reason that is no longer needed is an error
-too: so a chapter cannot quietly keep a verdict that no longer holds.
+too: so a chapter cannot quietly keep a verdict that no longer holds. In a notebook that somebody has open, where
+parameters are there to be changed, the box says so instead, and the cells after it run.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
+from learnable.book._session import live
 
 __all__ = ["KINDS", "MIME", "VERDICTS", "ClaimError", "at_least", "at_most", "between", "claim"]
 
@@ -120,22 +123,24 @@ def claim(
     Raises
     ------
     ClaimError
-        A claim that is not reproduced has no reason, or a reproduced one has.
+        A claim that is not reproduced has no reason, or a reproduced one has. In a live notebook it is a note.
     """
-    record = evaluate(
-        statement,
-        reported=reported,
-        measured=measured,
-        source=source,
-        kind=kind,
-        se=se,
-        n=n,
-        tol=tol,
-        null=null,
-        scale=scale,
-        because=because,
-    )
-    _display(record)
+    options = {
+        "reported": reported,
+        "measured": measured,
+        "source": source,
+        "kind": kind,
+        "se": se,
+        "n": n,
+        "tol": tol,
+        "null": null,
+        "scale": scale,
+        "because": because,
+    }
+    if live():
+        _display_live(statement, options)
+    else:
+        _display(evaluate(statement, **options))
 
 
 def evaluate(
@@ -280,6 +285,35 @@ def _display(record):
         {"text/plain": " | ".join(parts), "text/html": _to_html(record), MIME: record},
         raw=True,
     )
+
+
+def _display_live(statement, options):
+    """Display a claim after a change that its author did not foresee: say what no longer fits, and go on."""
+    because, note = options["because"], None
+    try:
+        record = evaluate(statement, **options)
+    except ClaimError:
+        # The verdict is the other one: with a reason that nobody has written, or without the one that was.
+        changed = {**options, "because": None if because else "the cells above were changed"}
+        record = {**evaluate(statement, **changed), "because": None}
+        note = (
+            f"This is reproduced now. The chapter as printed gives another figure, and the reason: {because}"
+            if because
+            else "The chapter as printed reproduces this figure; here something above it was changed."
+        )
+    except ValueError as error:
+        _say(f"Not compared: “{statement}”. After the changes above, {error}.")
+        return
+    _display(record)
+    if note:
+        _say(note)
+
+
+def _say(note):
+    from IPython.display import display
+
+    shown = f'<p class="claim-note"><em>{html.escape(note)}</em></p>'
+    display({"text/plain": note, "text/html": shown}, raw=True)
 
 
 def _to_html(record):

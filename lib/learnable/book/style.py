@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import io
 
+from learnable.book._session import live
+
 __all__ = ["COLORS", "CYCLE", "show", "use_style"]
 
 # Okabe-Ito, reordered so that the first two also differ in lightness; safe for the common colour deficiencies.
@@ -77,12 +79,12 @@ def show(fig, *, alt, caption=None, name=None):
     alt : str
         What a reader who cannot see the figure should know: what is drawn and what it shows. Required.
     caption : str, optional
-        MyST text below the figure in the book; a figure with a caption is numbered.
+        MyST text below the figure; a figure with a caption is numbered in the book.
     name : str, optional
-        Target for ``{numref}`` references; needs a caption.
+        Target of references, ``[the figure below](#fig-town)``; needs a caption.
     """
     import matplotlib.pyplot as plt
-    from IPython.display import display
+    from IPython.display import Markdown, display
 
     if not isinstance(alt, str) or len(alt.split()) < 4:
         raise ValueError("alt must describe the figure in words: what is drawn, and what it shows")
@@ -100,3 +102,5 @@ def show(fig, *, alt, caption=None, name=None):
         metadata={"image/png": options},
         raw=True,
     )
+    if caption and live():  # the book makes a numbered figure of the two; a session shows them one below the other
+        display(Markdown(caption))
