@@ -16,6 +16,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from tqdm import tqdm
 
+from tools import references
 from tools.environment import kernel_environment
 from tools.project import ROOT, executable_pages
 
@@ -76,7 +77,7 @@ def problems(path, root=ROOT):
     """What is wrong with a stored notebook, one sentence each."""
     notebook = nbformat.read(path, as_version=4)
     where = path.relative_to(root).with_suffix("").as_posix()
-    found = []
+    found = [f"{where}: {problem}" for problem in references.problems(notebook)]
     outputs = 0
     for number, cell in enumerate(c for c in notebook.cells if c.cell_type == "code"):
         if not cell.source.strip():
@@ -136,6 +137,7 @@ def run(names):
             except CellExecutionError as error:
                 failures.append(describe_failure(page, error))
                 continue
+            references.spell_out(notebook, page.parent)
             nbformat.write(strip(notebook), page)
             tqdm.write(f"{seconds:6.1f} s  {page.relative_to(ROOT)}")
     return failures
