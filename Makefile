@@ -75,8 +75,8 @@ bench-smoke: env ## run every benchmark once, small, without storing results
 notebooks: env ## execute lectures in place and strip images (ONLY=slug for one)
 	$(BIN)/python -m tools.notebooks run $(ONLY)
 
-exercises: env ## write the student notebooks from the masters
-	$(BIN)/python -m tools.exercises build
+exercises: env ## write the student notebooks from the masters (FORCE=1 also over those changed by hand)
+	$(BIN)/python -m tools.exercises build $(if $(FORCE),--force)
 
 chapter: env ## create the rooms of a chapter: PART=... SLUG=... TITLE="..."
 	$(BIN)/python -m tools.new_chapter "$(PART)" "$(SLUG)" "$(TITLE)"

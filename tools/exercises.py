@@ -1,6 +1,6 @@
 """Write the student notebooks from the masters, or check that they agree.
 
-python -m tools.exercises build [SLUG ...]     write exercises/<part>/<slug>.ipynb
+python -m tools.exercises build [SLUG ...]     write exercises/<part>/<slug>.ipynb; --force: also over work of others
 python -m tools.exercises check                fail when one is missing, stale, or has no master
 python -m tools.exercises transcript [--check] run the commands shown in book/instructors.md and put in their output
 """
@@ -8,6 +8,7 @@ python -m tools.exercises transcript [--check] run the commands shown in book/in
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -31,20 +32,67 @@ _MEASURED = re.compile(r"(?P<open><!-- measured -->).*?(?P<close><!-- end -->)",
 _BLOCK = re.compile(r"(?P<open>^```console\n)(?P<body>.*?)(?P<close>^```$)", re.S | re.M)
 
 
-def build(shelf, slugs=()):
-    """Write the student notebooks; return how many changed."""
+def build(shelf, slugs=(), force=False):
+    """Write the student notebooks; return ``(changed, refused)``.
+
+    A notebook that neither the last build wrote nor the repository holds has somebody's work in it: it is left alone.
+    """
     chapters = [shelf.resolve(s, shelf.masters()) for s in slugs] or shelf.masters()
-    changed = 0
+    written = _Written(shelf.root)
+    changed, refused = 0, []
     for chapter in chapters:
         text = Assignment.load(shelf.master(chapter)).student_text()
         target = shelf.exercise(chapter)
-        target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists() or target.read_text(encoding="utf-8") != text:
+            if not force and target.exists() and not written.is_ours(target):
+                refused.append(target.relative_to(shelf.root))
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
             print(f"written: {target.relative_to(shelf.root)}")
             changed += 1
+        written.note(target)
+    written.save()
     print(f"exercises: {len(chapters)} masters, {changed} student notebooks changed")
-    return changed
+    for name in refused:
+        print(
+            f"kept: {name} was changed by hand. Save that work (`learnable start {name.stem}` copies it), "
+            f"then `git checkout {name}`, or write over it with `make exercises FORCE=1`.",
+            file=sys.stderr,
+        )
+    return changed, refused
+
+
+class _Written:
+    """What the builds before wrote: digests of the student notebooks, in _build/."""
+
+    def __init__(self, root):
+        self.root, self.path = root, root / "_build" / "exercises.json"
+        self.digests = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
+
+    def is_ours(self, target):
+        name = target.relative_to(self.root).as_posix()
+        data = target.read_bytes()
+        return self.digests.get(name) == _digest(data) or self._committed(name) == data
+
+    def _committed(self, name):
+        command = ["git", "-C", str(self.root), "show", f"HEAD:./{name}"]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False)
+        except FileNotFoundError:  # no git here
+            return None
+        return None if done.returncode else done.stdout
+
+    def note(self, target):
+        self.digests[target.relative_to(self.root).as_posix()] = _digest(target.read_bytes())
+
+    def save(self):
+        self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text(json.dumps(self.digests, indent=1, sort_keys=True), encoding="utf-8")
+
+
+def _digest(data):
+    return hashlib.sha256(data).hexdigest()
 
 
 def problems(shelf):
@@ -129,12 +177,15 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("build", "check", "transcript"))
     parser.add_argument("slugs", nargs="*")
+    parser.add_argument(
+        "--force", action="store_true", help="with build: write over notebooks that were changed by hand"
+    )
     parser.add_argument("--check", action="store_true", help="with transcript: compare instead of writing")
     options = parser.parse_args(argv)
     shelf = Shelf(ROOT)
     if options.action == "build":
-        build(shelf, options.slugs)
-        return 0
+        _, refused = build(shelf, options.slugs, options.force)
+        return 1 if refused else 0
     if options.action == "check":
         found = problems(shelf)
         for line in found:

@@ -141,7 +141,20 @@ def _start(options):
     for chapter in [shelf.resolve(slug) for slug in options.slug]:
         for path, new in start(shelf, chapter, target):
             print(f"{'copied to' if new else 'kept, it is yours already:'} {_short(path)}")
-    print("Open it with: jupyter lab " + _short(target))
+    print("Open it with: " + _lab_command(target))
+
+
+def _lab_command(target):
+    """The command that opens JupyterLab there, from a plain shell: it names the program of this environment."""
+    import shlex
+    import shutil
+
+    program = Path(sys.executable).with_name("jupyter-lab.exe" if os.name == "nt" else "jupyter-lab")
+    if not program.exists():
+        return f"jupyter lab {shlex.quote(_short(target))}  (after: pip install jupyterlab)"
+    on_path = shutil.which("jupyter-lab")
+    same = on_path and Path(on_path).resolve() == program.resolve()
+    return f"{'jupyter lab' if same else shlex.quote(str(program))} {shlex.quote(_short(target))}"
 
 
 def _progress(options):

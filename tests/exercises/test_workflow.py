@@ -1,8 +1,10 @@
 """The command line, the learner's copies, releases, otter's own graders, the book's page."""
 
+import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -94,6 +96,44 @@ def test_typing_error_is_answered_with_a_suggestion(capsys):
     assert "Did you mean bayes_decision_theory" in capsys.readouterr().err
     with pytest.raises(UnknownChapter, match="There are: bayes_decision_theory"):
         Shelf(ROOT).resolve("xyzzy", [BAYES])
+
+
+def test_a_piece_of_a_name_is_answered_with_the_names_that_hold_it(capsys):
+    assert cli.main(["start", "hmm"]) == 2
+    assert "Did you mean hmm_alignment?" in capsys.readouterr().err
+    assert cli.main(["start", "boosting"]) == 2
+    assert "boosting_adaboost or boosting_l1_path" in capsys.readouterr().err
+
+
+def test_start_prints_a_command_that_works_from_a_plain_shell(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert cli.main(["start", BAYES, "--to", str(tmp_path / "my work")]) == 0
+    command = shlex.split(capsys.readouterr().out.splitlines()[-1].removeprefix("Open it with: "))
+    assert command[-1] == str(tmp_path / "my work")
+    shown = subprocess.run([*command[:-1], "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip()[0].isdigit()
+
+
+def test_make_exercises_never_writes_over_somebodys_work(tmp_path, capsys):
+    shelf = Shelf(tmp_path)
+    for path in (shelf.master(BAYES), shelf.exercise(BAYES)):
+        path.parent.mkdir(parents=True)
+    shutil.copy(Shelf(ROOT).master(BAYES), shelf.master(BAYES))
+    assert exercises.build(shelf) == (1, [])
+    right = shelf.exercise(BAYES).read_text()
+    shelf.exercise(BAYES).write_text(right.replace("Bayes", "Bayes and I"))
+    changed, refused = exercises.build(shelf)
+    assert (changed, [path.stem for path in refused]) == (0, ["bayes_decision_theory"])
+    assert "Bayes and I" in shelf.exercise(BAYES).read_text()
+    assert "was changed by hand" in capsys.readouterr().err
+    assert exercises.build(shelf, force=True) == (1, [])
+    assert shelf.exercise(BAYES).read_text() == right
+    # What a build wrote itself it may write again: here the master has changed since.
+    stale = right.replace("Bayes", "Bayes!")
+    shelf.exercise(BAYES).write_text(stale)
+    digests = tmp_path / "_build" / "exercises.json"
+    digests.write_text(json.dumps({f"exercises/{BAYES}.ipynb": hashlib.sha256(stale.encode()).hexdigest()}))
+    assert exercises.build(shelf) == (1, [])
 
 
 def test_book_is_found_from_anywhere(tmp_path, monkeypatch):
@@ -251,7 +291,8 @@ def test_check_fails_when_master_and_student_disagree(tmp_path, monkeypatch, cap
     assert "does not agree" in exercises.problems(shelf)[0]
     monkeypatch.setattr(exercises, "ROOT", tmp_path)
     assert exercises.main(["check"]) == 1
-    assert exercises.main(["build"]) == 0
+    assert exercises.main(["build"]) == 1  # somebody changed it: it stays
+    assert exercises.main(["build", "--force"]) == 0
     assert exercises.main(["check"]) == 0
     student.unlink()
     assert "missing" in exercises.problems(shelf)[0]

@@ -62,7 +62,9 @@ class Shelf:
             if wanted == chapter or wanted == chapter.partition("/")[2] or wanted.endswith(f"/{chapter}"):
                 return chapter
         slugs = {chapter.partition("/")[2]: chapter for chapter in known}
-        close = difflib.get_close_matches(wanted.rpartition("/")[2].lower(), slugs, 3, 0.6)
+        word = wanted.rpartition("/")[2].lower()
+        # Whoever types a piece of a name means it; a slip of the keyboard comes second.
+        close = [slug for slug in slugs if word and word in slug] or difflib.get_close_matches(word, slugs, 3, 0.6)
         if close:
             raise UnknownChapter(f"there is no exercise {name!r}. Did you mean {' or '.join(close)}?")
         there = ", ".join(slugs) or "none yet"
