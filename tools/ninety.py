@@ -1,0 +1,195 @@
+"""Make a throw-away project of ninety chapters, to see how the book, its site and its tests carry them.
+
+    python -m tools.ninety FOLDER [--chapters N] [--environment .venv]
+
+The chapters that exist are copied under the slugs of book/data/sources.json that have none yet: lecture, code package,
+tests, master and student exercise, wrong solutions, benchmark with its stored result, errata, table of contents. Each
+copy imports its own copy of the code and has labels of its own, so that the project builds and passes like the book.
+The environment is shared through hard links; only its own package and the scripts' first lines differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from itertools import cycle
+from pathlib import Path
+
+import yaml
+
+from tools.project import PARTS, ROOT, Chapter, chapters
+
+LABEL = re.compile(r'(?:name=["\']|:label: |:name: |\$\$ \(|^\()([a-z]+(?:-[\w-]+)+)', re.M)
+
+
+class Copy:
+    """One chapter under another part, slug and title; ``before`` are the slugs that the reader has met."""
+
+    def __init__(self, template, part, slug, title, before):
+        self.template, self.part, self.slug, self.title, self.before = template, part, slug, title, before
+
+    def rename(self, text):
+        """The same text with this chapter's module, path and slug in place of the template's."""
+        old = self.template
+        text = re.sub(rf"learnable\.{old.part}\.{old.slug}\b", f"learnable.{self.part}.{self.slug}", text)
+        text = re.sub(rf"learnable\.{old.part} import {old.slug}\b", f"learnable.{self.part} import {self.slug}", text)
+        text = re.sub(rf"\b{old.part}/{old.slug}\b", f"{self.part}/{self.slug}", text)
+        return re.sub(rf"\b{old.slug}\b", self.slug, text)
+
+    def lecture(self):
+        notebook = json.loads(self.rename(json.dumps(self.template.notebook, ensure_ascii=False)))
+        sources = ["".join(cell["source"]) for cell in notebook["cells"]]
+        labels = {label for source in sources for label in LABEL.findall(source)}
+        for cell, source in zip(notebook["cells"], sources, strict=True):
+            for label in sorted(labels):
+                source = re.sub(rf"(?<![\w-]){label}(?![\w-])", f"{label}-{self.slug.replace('_', '-')}", source)
+            source = re.sub(r"\]\((\w+\.ipynb)", rf"](../{self.template.part}/\1", source)
+            cell["source"] = self._titled(source) if cell is notebook["cells"][0] else source
+        about = notebook["metadata"]["learnable"]
+        about["needs"] = [slug for slug in about["needs"] if slug in self.before]
+        return notebook
+
+    def _titled(self, source):
+        return re.sub(r"^# .+$", lambda _: f"# {self.title}", source, count=1, flags=re.M)
+
+    def write(self, root):
+        old, new = self.template, Chapter(self.part, self.slug, root=root)
+        _write(new.lecture, json.dumps(self.lecture(), ensure_ascii=False, indent=1) + "\n")
+        folder = root / "lib" / "learnable" / self.part
+        if old.code.is_file():
+            _write(folder / f"{self.slug}.py", self.rename(old.code.read_text(encoding="utf-8")))
+        else:
+            self._copy_folder(old.code, folder / self.slug)
+        if not (folder / "__init__.py").exists():
+            _write(folder / "__init__.py", f'"""Chapters of the part “{PARTS[self.part]}”."""\n')
+        copied = {
+            old.tests: new.tests,
+            old.benchmark: new.benchmark,
+            old.master: new.master,
+            **{
+                ROOT / pattern.format(old.slug): root / pattern.format(self.slug)
+                for pattern in ("benchmarks/results/{}.json", "book/errata/{}.yml", "tests/exercises/wrong/{}.py")
+            },
+        }
+        for source, target in copied.items():
+            if source.exists():
+                _write(target, self.rename(source.read_text(encoding="utf-8")))
+
+    def _copy_folder(self, source, target):
+        for path in sorted(source.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                _write(target / path.relative_to(source), self.rename(path.read_text(encoding="utf-8")))
+
+
+def _write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def contents(order):
+    """The table of contents with all parts, and with their reference pages."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    groups = {title: [f"lectures/{p}/{slug}" for p, slug in order if p == part] for part, title in PARTS.items()}
+    first = next(i for i, part in enumerate(toc["parts"]) if part["caption"] in groups)
+    rest = [part for part in toc["parts"] if part["caption"] not in groups]
+    toc["parts"] = rest[:first] + [
+        {"caption": title, "numbered": True, "chapters": [{"file": name} for name in names]}
+        for title, names in groups.items()
+        if names
+    ]
+    toc["parts"] += rest[first:]
+    reference = next(c for part in rest for c in part["chapters"] if c["file"].endswith("api/index"))
+    pages = [f"book/generated/api/{part}" for part in PARTS if any(p == part for p, _ in order)]
+    others = [s for s in reference["sections"] if Path(s["file"]).name not in PARTS]
+    reference["sections"] = [*[{"file": page} for page in pages], *others]
+    return yaml.safe_dump(toc, sort_keys=False, allow_unicode=True)
+
+
+def share_environment(source, target, root):
+    """A copy of a virtual environment made of hard links, in which ``learnable`` is the package of ``root``."""
+    shutil.copytree(source, target, symlinks=True, copy_function=_link, ignore=shutil.ignore_patterns(".ready"))
+    for path in target.glob("lib/python*/site-packages/*editable*learnable*.pth"):
+        _replace(path, f"{root / 'lib'}\n")
+    for path in (target / "bin").iterdir():
+        if path.is_file() and not path.is_symlink():
+            head = path.read_bytes()[:2]
+            if head == b"#!" or path.name.startswith("activate"):
+                _replace(path, path.read_text(encoding="utf-8").replace(str(source), str(target)))
+                path.chmod(0o755)
+    (target / ".ready").touch()
+
+
+def _link(source, target):
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)
+
+
+def _replace(path, text):
+    """Write a file of its own in place of a link."""
+    path.unlink()
+    path.write_text(text, encoding="utf-8")
+
+
+def make(folder, count=90, environment=None):
+    """Write the project; return its chapters as ``(part, slug)``, in reading order."""
+    folder = Path(folder).resolve()
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder} is not empty")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    planned = json.loads((ROOT / "book" / "data" / "sources.json").read_text(encoding="utf-8"))["chapters"]
+    written = {chapter.slug: chapter for chapter in chapters()}
+    spare = max(0, count - len(written))
+    order, before, templates = [], set(), cycle(written.values())
+    for part in PARTS:
+        for entry in (e for e in planned if e["part"] == part):
+            if entry["slug"] not in written:
+                if not spare:
+                    continue
+                spare -= 1
+                Copy(next(templates), part, entry["slug"], entry["title"], before).write(folder)
+            order.append((part, entry["slug"]))
+            before.add(entry["slug"])
+    _write(folder / "_toc.yml", contents(order))
+    python = sys.executable
+    if environment:
+        share_environment(Path(environment).resolve(), folder / ".venv", folder)
+        python = str(folder / ".venv" / "bin" / "python")
+    tidy = [["ruff", "check", "--fix", "--select", "I", "--exit-zero", "."], ["ruff", "format", "."]]
+    for command in (*tidy, ["tools.exercises", "build"], ["tools.readme"]):
+        path = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "lib")])}
+        subprocess.run([python, "-m", *command], cwd=folder, env=path, check=True, stdout=subprocess.DEVNULL)
+    return order
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--chapters", type=int, default=90)
+    parser.add_argument("--environment", type=Path, default=ROOT / ".venv")
+    arguments = parser.parse_args(argv)
+    try:
+        order = make(arguments.folder, arguments.chapters, arguments.environment)
+    except ValueError as error:
+        parser.error(str(error))
+    print(f"{len(order)} chapters in {arguments.folder}; there: make book, make test")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
