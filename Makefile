@@ -43,6 +43,7 @@ lint: env ## ruff over code and notebooks
 check: env ## stored notebooks, generated files and table of contents agree
 	$(BIN)/python -m tools.notebooks check
 	$(BIN)/python -m tools.readme --check
+	$(BIN)/python -m tools.toc --check
 	$(BIN)/python -m tools.exercises check
 
 unit: env ## unit tests

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import math
 
+from tools.maps import wrap
+
 
 def machine_line(result):
     machine = result.get("machine", {})
@@ -14,11 +16,11 @@ def machine_line(result):
     return f"*Measured on {place or 'an unnamed machine'}{threads}; {versions}.*"
 
 
-def all_ratios(groups, width=720, row=26):
-    """Every stored comparison as a mark on one logarithmic axis, a row a chapter."""
+def all_ratios(groups, bounds, width=720, row=26):
+    """Every stored comparison as a mark on one logarithmic axis, a row for each chapter; ``bounds`` are shared."""
     ratios = [float(r["ratio"]) for rows in groups.values() for r in rows]
-    low, high = min(0.5, *ratios) / 1.2, max(2.0, *ratios) * 1.2
-    left, right, top = 290, width - 12, 8
+    low, high = min(0.5, bounds[0]) / 1.2, max(2.0, bounds[1]) * 1.2
+    left, right, top = 210, width - 12, 8
     bottom = top + row * len(groups)
 
     def across(ratio):
@@ -32,7 +34,7 @@ def all_ratios(groups, width=720, row=26):
         parts.append(f'<text x="{x}" y="{bottom + 17}" text-anchor="middle">{tick:g}×</text>')
     for number, (title, rows) in enumerate(groups.items()):
         y = top + row * (number + 0.5)
-        first, second = _wrap(title, 40)
+        first, second = wrap(title, 32)
         short = first + ("…" if second and not first.endswith("…") else "")
         parts.append(f'<text x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{html.escape(short)}</text>')
         for one in rows:
@@ -155,64 +157,3 @@ def _table(peers):
         "<table><thead><tr><th>size</th><th>peer</th><th>ours</th><th>peer's</th><th>ratio</th><th>equal in</th></tr>"
         f"</thead><tbody>{rows}</tbody></table></div></details>"
     )
-
-
-def prerequisite_map(nodes, parts, column=230, row=58):
-    """Chapters in columns by depth: the longest chain of prerequisites before them."""
-    known = {slug: needs for slug, _, _, needs, _ in nodes}
-    depth = {}
-
-    def level(slug):
-        if slug not in depth:
-            depth[slug] = 1 + max((level(n) for n in known[slug] if n in known), default=-1)
-        return depth[slug]
-
-    places, filled = {}, {}
-    for slug, *_ in nodes:
-        at = level(slug)
-        filled[at] = filled.get(at, -1) + 1
-        places[slug] = (12 + at * column, 12 + filled[at] * row)
-    if not places:
-        return "<p>No chapter yet.</p>"
-    width = max(x for x, _ in places.values()) + column
-    height = max(y for _, y in places.values()) + row
-    lines, boxes = [], []
-    for slug, title, part, needs, link in nodes:
-        x, y = places[slug]
-        for need in needs:
-            if need in places:
-                x0, y0 = places[need]
-                mid = (x0 + 200 + x) / 2
-                lines.append(
-                    f'<path class="edge" d="M{x0 + 200} {y0 + 21} C{mid} {y0 + 21} {mid} {y + 21} {x - 4} {y + 21}"/>'
-                )
-        number = list(parts).index(part) % 6
-        first, second = _wrap(title)
-        second = f'<tspan x="{x + 10}" dy="15">{html.escape(second)}</tspan>' if second else ""
-        boxes.append(
-            f'<a href="{link}"><title>{html.escape(title)} ({html.escape(parts[part])})</title>'
-            f'<rect class="node node-{number}" x="{x}" y="{y}" width="200" height="42" rx="5"/>'
-            f'<text x="{x + 10}" y="{y + (18 if second else 26)}">{html.escape(first)}{second}</text></a>'
-        )
-    return (
-        '<div class="table-scroll" tabindex="0" role="region" aria-label="Prerequisites map">'
-        f'<svg class="map" style="min-width:{min(width, 1100)}px" viewBox="0 0 {width} {height}" role="group" '
-        'aria-label="Prerequisites map: every chapter is a link"><defs><marker id="tip" viewBox="0 0 8 8" refX="7" '
-        'refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
-        + "".join(lines)
-        + "".join(boxes)
-        + "</svg></div>"
-    )
-
-
-def _wrap(title, limit=29):
-    """Two lines at most; a longer title ends in an ellipsis."""
-    first, second = "", ""
-    for word in title.split():
-        if not second and len(first) + len(word) + 1 <= limit:
-            first = f"{first} {word}".strip()
-        elif len(second) + len(word) + 1 <= limit - 1:
-            second = f"{second} {word}".strip()
-        else:
-            return first, second.rstrip(",:;") + "…"
-    return first, second

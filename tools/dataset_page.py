@@ -126,7 +126,8 @@ def _overview(chosen):
     lines = ["| name | what | size | class sizes | missing |", "|---|---|---|---|---|"]
     for name, about in chosen.items():
         missing = f"{about['n_rows_missing']:,} rows" if about.get("n_missing") else ""
-        cells = (f"`{name}`", _escape(about["title"]), _shape(about), _classes(about), missing)
+        place = f'<span id="data-{name.replace("_", "-")}"></span>'
+        cells = (f"{place}`{name}`", _escape(about["title"]), _shape(about), _classes(about), missing)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -145,7 +145,7 @@ def create(part, slug, title, root=ROOT):
             new_code_cell(text.format(**fill)) if kind == "code" else new_markdown_cell(text.format(**fill))
             for kind, text in LECTURE
         ]
-        notebook = new_notebook(cells=cells, metadata=_metadata())
+        notebook = new_notebook(cells=cells, metadata=_metadata(title))
         for index, cell in enumerate(notebook.cells):
             cell["id"] = f"c{index:03d}"
         chapter.lecture.parent.mkdir(parents=True, exist_ok=True)
@@ -160,10 +160,16 @@ def create(part, slug, title, root=ROOT):
     return made
 
 
-def _metadata():
+def _metadata(title):
     return {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "learnable": {"source": "Author (year), title", "needs": [], "reading_minutes": 30},
+        "learnable": {
+            "source": "Author (year), title",
+            "needs": [],
+            "reading_minutes": 30,
+            "short_title": title.partition(":")[0][:30],
+            "problem": "The question that a reader brings to this chapter, in one or two sentences?",
+        },
     }
 
 
@@ -179,7 +185,10 @@ def main(arguments):
     for path in made:
         print("created", path.relative_to(ROOT))
     part, slug = arguments[:2]
-    print(f"next: add '- file: lectures/{part}/{slug}' to _toc.yml under '{PARTS[part]}', then CONTRIBUTING.md")
+    print(
+        f"next: add '- file: lectures/{part}/{slug}' to _toc.yml under '{PARTS[part]}' and run `python -m tools.toc`,"
+    )
+    print("then CONTRIBUTING.md")
     return 0
 
 

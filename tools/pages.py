@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import yaml
 
-from tools import charts
+from tools import charts, maps, parts_page
 from tools.project import GENERATED, PARTS, ROOT, chapters, write_if_changed
 
 CLAIM_MIME = "application/vnd.learnable.claim+json"
@@ -28,8 +28,11 @@ def write_all(folder=GENERATED):
         "prerequisites.md": prerequisites(),
         "errata.md": errata(),
         "opening.md": opening(),
+        "opening_parts.md": raw(parts_page.part_cards("../")),
     }
+    made |= {f"benchmarks/{part}.md": part_benchmarks(part, found) for part, found in stored_benchmarks().items()}
     changed = [name for name, text in made.items() if write_if_changed(folder / name, text)]
+    parts_page.write(folder / "parts")
     for module, name in (
         ("tools.exercise_page", "exercises.md"),
         ("tools.dataset_page", "datasets.md"),
@@ -123,7 +126,8 @@ def opening():
         "slips found in the sources": len(errata_entries()),
     }
     items = "".join(f"<li><b>{value:,}</b>{name}</li>" for name, value in figures.items())
-    return raw(f'<ul class="figures-line">{items}</ul>')
+    resume = '<p class="actions path-resume" data-up="../" hidden></p>'
+    return raw(f'<ul class="figures-line">{items}</ul>{resume}')
 
 
 def _totals_row(chapter, count):
@@ -135,7 +139,8 @@ def _totals_row(chapter, count):
         if count[verdict]
     )
     return (
-        f'<tr><td><a href="{UP}{chapter.docname}.html">{html.escape(chapter.title)}</a></td><td>{total}</td>{cells}'
+        f'<tr id="ledger-{chapter.slug.replace("_", "-")}" data-chapter="{chapter.name}"><td>'
+        f'<a href="{UP}{chapter.docname}.html">{html.escape(chapter.title)}</a></td><td>{total}</td>{cells}'
         f'<td><div class="bar" aria-hidden="true">{shares}</div></td></tr>'
     )
 
@@ -155,36 +160,51 @@ def _ledger_row(chapter, record):
     )
 
 
+def stored_benchmarks():
+    """Part -> the stored measurements of its chapters, ``{chapter: result}``, in reading order."""
+    groups = {}
+    for chapter in chapters():
+        path = ROOT / "benchmarks" / "results" / f"{chapter.slug}.json"
+        if path.exists():
+            groups.setdefault(chapter.part, {})[chapter] = json.loads(path.read_text(encoding="utf-8"))
+    return groups
+
+
 def benchmarks():
-    """One chart a case: speed ratio over size. A line below 1 is a loss, and is drawn as one."""
+    """How the comparisons were made, and all of them in one chart; the parts have pages of their own."""
     lines = [
         "# Benchmarks\n",
         "Each chapter's code is timed beside what you would use instead: in one process, with interleaved repeats, "
         "medians, the same data and the same accuracy reached. The ratio is the peer's time over ours: above 1 we are "
         "faster, below 1 the peer wins. `make bench` measures again and rewrites this page.\n",
     ]
-    results = {path.stem: path for path in sorted((ROOT / "benchmarks" / "results").glob("*.json"))}
-    order = [chapter.slug for chapter in chapters()]
-    titles = {chapter.slug: chapter.title for chapter in chapters()}
-    loaded = {
-        slug: json.loads(results[slug].read_text(encoding="utf-8"))
-        for slug in sorted(results, key=lambda slug: (order.index(slug) if slug in order else len(order), slug))
-    }
-    ratios = [row["ratio"] for result in loaded.values() for row in result["rows"]]
-    if ratios:
-        losses = sum(ratio < 1 for ratio in ratios)
-        lines.append(
-            f"So far {len(ratios)} comparisons are stored; the peer is faster in {losses} of them. The first chart "
-            "shows all of them, a mark each.\n"
-        )
-        lines.append(raw(charts.all_ratios({titles.get(slug, slug): r["rows"] for slug, r in loaded.items()})))
-    for slug, result in loaded.items():
-        title = titles.get(slug) or result.get("title", slug.replace("_", " ").capitalize())
-        lines.append(f"## {title}\n")
-        lines.append(charts.machine_line(result) + "\n")
-        lines.append(raw(charts.ratio_charts(result, slug)))
-    if len(lines) == 2:
-        lines.append("No result is stored yet.\n")
+    groups = stored_benchmarks()
+    ratios = [row["ratio"] for found in groups.values() for result in found.values() for row in result["rows"]]
+    if not ratios:
+        return "\n".join([*lines, "No result is stored yet.\n"])
+    losses = sum(ratio < 1 for ratio in ratios)
+    lines.append(
+        f"So far {len(ratios)} comparisons are stored; the peer is faster in {losses} of them. The charts show all of "
+        "them, a mark each; the figures behind them are on the pages of the parts.\n"
+    )
+    for part, found in groups.items():
+        rows = {chapter.short_title: result["rows"] for chapter, result in found.items()}
+        lines += [f"## {PARTS[part]}\n", raw(charts.all_ratios(rows, bounds=(min(ratios), max(ratios))))]
+        lines.append(f"Figures: [](/book/generated/benchmarks/{part}.md)\n")
+    return "\n".join(lines)
+
+
+def part_benchmarks(part, found):
+    """One chart for each case of a part's chapters: speed ratio over size. A line below 1 is a loss, drawn as one."""
+    lines = [
+        f"# Benchmarks: {PARTS[part]}\n",
+        "The ratio is the peer's time over ours: above 1 we are faster, below 1 the peer wins. How the comparisons are "
+        "made is said [on the page of all parts](/book/generated/benchmarks.md).\n",
+    ]
+    for chapter, result in found.items():
+        lines += [f"(benchmarks-{chapter.slug.replace('_', '-')})=", f"## {chapter.short_title}\n"]
+        lines.append(f"Chapter: [{chapter.title}](/{chapter.docname}.ipynb). {charts.machine_line(result)}\n")
+        lines.append(raw(charts.ratio_charts(result, chapter.slug)))
     return "\n".join(lines)
 
 
@@ -218,21 +238,26 @@ def sources():
 
 
 def prerequisites():
-    nodes = [(c.slug, c.title, c.part, c.metadata.get("needs", []), f"{UP}{c.docname}.html") for c in chapters()]
-    listing = []
-    for slug, title, _, needs, _ in nodes:
-        names = [f"[{other[1]}](/lectures/{other[2]}/{other[0]}.ipynb)" for other in nodes if other[0] in needs]
-        part = next(c for c in chapters() if c.slug == slug)
-        listing.append(f"- [{title}](/{part.docname}.ipynb): {', '.join(names) if names else 'nothing'}")
-    return (
-        "# Prerequisites map\n\n"
-        "An arrow points from a chapter to one that builds on it. Every chapter is a link. All of them assume linear "
-        "algebra, probability and some Python, and nothing else that is not drawn here.\n\n"
-        + raw(charts.prerequisite_map(nodes, PARTS))
-        + "\nThe same as a list, each chapter with what it needs:\n\n"
-        + "\n".join(listing)
-        + "\n"
-    )
+    """The parts, then each part with what it needs from others, then the same as a list."""
+    found = chapters()
+    parts = dict.fromkeys(chapter.part for chapter in found)
+    known = {chapter.slug: chapter for chapter in found}
+    lines = [
+        "# Prerequisites map\n",
+        "An arrow points from what is needed to what builds on it; an arrow that follows from two others is left out. "
+        "Every box is a link. All chapters assume linear algebra, probability and some Python, and nothing else that "
+        "is not drawn here. Every chapter ends with the map of its own neighbours.\n",
+        "## The parts\n",
+        raw(maps.of_parts(found, lambda part: f"parts/{part}.html")),
+    ]
+    for part in parts:
+        lines += [f"## {PARTS[part]}\n", raw(maps.of_part(part, found, lambda c: f"{UP}{c.docname}.html"))]
+        for chapter in (c for c in found if c.part == part):
+            needs = [known[slug] for slug in chapter.metadata["needs"] if slug in known]
+            names = ", ".join(f"[{c.short_title}](/{c.docname}.ipynb)" for c in needs)
+            lines.append(f"- [{chapter.short_title}](/{chapter.docname}.ipynb) needs {names or 'no other chapter'}")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def errata_entries():
@@ -254,7 +279,8 @@ def errata():
     entries = errata_entries()
     for slug in dict.fromkeys(slug for slug, _ in entries):
         chapter = titles[slug]
-        lines += [f"## {chapter.title}\n", f"Chapter: [{chapter.title}](/{chapter.docname}.ipynb)\n"]
+        lines += [f"(errata-{slug.replace('_', '-')})=", f"## {chapter.short_title}\n"]
+        lines += [f"Chapter: [{chapter.title}](/{chapter.docname}.ipynb)\n"]
         for _, entry in (pair for pair in entries if pair[0] == slug):
             test = f" Shown by `{entry['test']}`." if entry.get("test") else ""
             lines.append(f"- **{entry['where']}.** Printed: {entry['printed']} Right: {entry['right']}{test}")

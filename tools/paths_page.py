@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections import Counter
+from dataclasses import dataclass
 
 import yaml
 
@@ -16,6 +19,49 @@ REFRESHER = 20
 
 def paths():
     return yaml.safe_load((ROOT / "book" / "data" / "paths.yml").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Refresher:
+    """A page of the front matter as a step of a path."""
+
+    docname: str
+    title: str
+
+    @property
+    def short_title(self):
+        return self.title.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Route:
+    """A path as the pages that exist on it, each once."""
+
+    key: str
+    name: str
+    steps: tuple
+
+
+def key(name):
+    """The name of a path in addresses and in the browser's memory."""
+    return "path-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def routes(found):
+    """Every path with the pages on it that are written, in order."""
+    written = {chapter.slug: chapter for chapter in found}
+    made = []
+    for path in paths():
+        steps = []
+        for slug in dict.fromkeys(slug for step in path["steps"] for slug in step["slugs"]):
+            kind, _, name = slug.partition(":")
+            if kind == "refresher" and refresher(name):
+                title, document = refresher(name)
+                steps.append(Refresher(document.strip("/").removesuffix(".ipynb"), title))
+            elif slug in written:
+                steps.append(written[slug])
+        made.append(Route(key(path["name"]), path["name"], tuple(steps)))
+    return made
 
 
 def chapter_minutes(chapter):
@@ -45,8 +91,12 @@ def text():
         "Five ways through the book. Hours are for reading and running a chapter and for its graded exercises; where a "
         "path stays with a chapter for two weeks, they share its hours. Chapters in italics are planned.",
         "",
+        "Choose one to follow it: every chapter on it then ends with the next step of *your* path. Only this browser "
+        "remembers the choice, and where you are.",
+        "",
     ]
     written = {chapter.slug: chapter for chapter in chapters()}
+    followed = {route.name: route for route in routes(chapters())}
     entries = json.loads((ROOT / "book" / "data" / "sources.json").read_text(encoding="utf-8"))["chapters"]
     planned = {entry["slug"]: entry["title"] for entry in entries}
     for path in paths():
@@ -59,9 +109,22 @@ def text():
             total += minutes
             note = f" ({step['note']})" if step.get("note") else ""
             rows.append(f"| {step['title']} | {'; '.join(names)}{note} | {_hours(minutes)} |")
-        lines += [f"## {path['name']}", "", f"*For:* {path['for'].strip()} About {_hours(total)} hours in all.", ""]
+        lines += [f"({key(path['name'])})=", f"## {path['name']}", ""]
+        lines += [f"*For:* {path['for'].strip()} About {_hours(total)} hours in all.", ""]
+        lines += [_follow(followed[path["name"]]), ""]
         lines += ["| step | chapters | hours |", "|---|---|---|", *rows, ""]
     return "\n".join(lines)
+
+
+def _follow(route):
+    """The line in which ways.js offers to follow a path and shows where the reader is; without it, the first step."""
+    up = "../../"
+    steps = [[step.docname, step.short_title] for step in route.steps]
+    data = html.escape(json.dumps(steps, ensure_ascii=False))
+    return (
+        f'```{{raw}} html\n<p class="path-follow" data-path="{route.key}" data-up="{up}" data-steps="{data}">'
+        f'<a href="{up}{steps[0][0]}.html">Begin with {html.escape(steps[0][1])}</a></p>\n```'
+    )
 
 
 def _item(slug, written, planned):

@@ -91,8 +91,13 @@ class Chapter:
 
     @property
     def metadata(self):
-        """The chapter's own metadata: source, needs, reading_minutes."""
+        """The chapter's own metadata: source, needs, reading_minutes, short_title, problem."""
         return self.notebook["metadata"].get("learnable", {})
+
+    @property
+    def short_title(self):
+        """The title in the contents and on maps."""
+        return self.metadata.get("short_title") or self.title
 
     @property
     def title(self):

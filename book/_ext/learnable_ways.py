@@ -1,6 +1,8 @@
 """The book's ways: what links its pages with each other.
 
-- reads the citations and the references to figures that lectures hold as links (`tools.references`).
+- reads the citations and the references to figures that lectures hold as links (`tools.references`);
+- numbers the chapters in the order of the table of contents, through all parts;
+- prints the way on under each chapter and refresher: reading paths, rooms, neighbours (`tools.ways`).
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools import references  # noqa: E402
+from tools import maps, paths_page, references, ways  # noqa: E402
+from tools.project import toc_documents  # noqa: E402
 
 
 def read_references(app, docname, source):
@@ -21,7 +24,26 @@ def read_references(app, docname, source):
         source[0] = references.notebook_as_roles(source[0])
 
 
+def order_parts(app, env):
+    """Chapters are numbered through all parts, in the order in which the environment holds their pages."""
+    order = {name: number for number, name in enumerate(toc_documents(ROOT))}
+    env.tocs = dict(sorted(env.tocs.items(), key=lambda item: order.get(item[0], len(order))))
+    return []
+
+
+def way_on(app, page, template, context, doctree):
+    if context.get("body"):
+        context["body"] += ways.render(page, context["pathto"])
+
+
 def setup(app):
     app.connect("source-read", read_references)
-    state = int(hashlib.sha256(Path(references.__file__).read_bytes()).hexdigest()[:8], 16)
+    app.connect("env-get-updated", order_parts, priority=100)
+    app.connect("html-page-context", way_on, priority=400)
+    app.add_css_file("ways.css")
+    app.add_js_file("ways.js", defer="defer")
+    # What stands under every page is no dependency that Sphinx knows: a change makes all of them again.
+    shared = [Path(module.__file__) for module in (maps, paths_page, references, ways)]
+    shared += [ROOT / "book" / "data" / "paths.yml", ROOT / "_toc.yml"]
+    state = int(hashlib.sha256(b"".join(path.read_bytes() for path in shared)).hexdigest()[:8], 16)
     return {"version": "1", "env_version": state, "parallel_read_safe": True, "parallel_write_safe": True}

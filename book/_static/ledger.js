@@ -14,5 +14,9 @@
     count.textContent = shown + ' of ' + rows.length + ' claims';
   }
   for (const select of selects) select.addEventListener('change', apply);
+  // A chapter's end links its own row of the totals: show its claims.
+  const row = location.hash && document.getElementById(location.hash.slice(1));
+  const chapter = selects.find(function (s) { return s.dataset.filter === 'chapter'; });
+  if (row && row.dataset.chapter && chapter) chapter.value = row.dataset.chapter;
   apply();
 })();

@@ -1,0 +1,174 @@
+"""Maps of what builds on what, as inline SVG: of the parts, of one part, and around one chapter.
+
+Each map is drawn twice, for a wide page and for a phone, and the style sheet shows one of them. Levels go down the
+page: a chapter stands below everything that it needs.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+from tools.project import PARTS
+
+WIDTHS = {"wide": 840, "narrow": 346}
+BOX, HEIGHT, GAP, ROW = 163, 46, 18, 78
+LETTERS = 24  # that fit on a line of a box
+MORE = 9  # neighbours that are drawn before the rest is only counted
+
+
+@dataclass(frozen=True)
+class Node:
+    """A box: what it says, where it leads, what it needs, and how it looks."""
+
+    key: str
+    label: str
+    title: str
+    link: str
+    needs: tuple = ()
+    kind: str = "node-0"
+
+
+def colour(part):
+    return f"node-{list(PARTS).index(part) % 6}"
+
+
+def draw(nodes, label):
+    """The map in both widths; `label` says what it shows."""
+    return "".join(f'<div class="map-{size}">{_svg(nodes, label, width, size)}</div>' for size, width in WIDTHS.items())
+
+
+def of_parts(found, link):
+    """One box for each part, with an arrow where some chapter of it needs a chapter of another part."""
+    home = {chapter.slug: chapter.part for chapter in found}
+    nodes = []
+    for part in dict.fromkeys(home.values()):
+        members = [chapter for chapter in found if chapter.part == part]
+        needs = {home[slug] for c in members for slug in c.metadata["needs"] if slug in home} - {part}
+        count = f"{len(members)} chapter{'s' if len(members) > 1 else ''}"
+        nodes.append(Node(part, PARTS[part], f"{PARTS[part]}: {count}", link(part), tuple(needs), colour(part)))
+    return draw(nodes, "How the parts build on each other: every part is a link")
+
+
+def of_part(part, found, link):
+    """The chapters of a part, and in dashed boxes what they need from other parts."""
+    members = [chapter for chapter in found if chapter.part == part]
+    wanted = {slug for chapter in members for slug in chapter.metadata["needs"]}
+    shown = [c for c in found if c.part == part or c.slug in wanted]
+    nodes = [_node(c, link, colour(c.part) + ("" if c.part == part else " outside")) for c in shown]
+    return draw(nodes, f"What builds on what in {PARTS[part]}: every chapter is a link")
+
+
+def around(chapter, found, link):
+    """A chapter between what it needs and what builds on it."""
+    before = [c for c in found if c.slug in chapter.metadata["needs"]]
+    after = [c for c in found if chapter.slug in c.metadata["needs"]]
+    if not before and not after:
+        return ""
+    nodes = [_node(c, link, f"{colour(c.part)} outside", needs=()) for c in before]
+    nodes.append(_node(chapter, link, f"{colour(chapter.part)} here", needs=[c.slug for c in before]))
+    nodes += [_node(c, link, f"{colour(c.part)} outside", needs=[chapter.slug]) for c in after[:MORE]]
+    more = len(after) - MORE
+    note = f"<p>{more} more chapters build on it.</p>" if more > 0 else ""
+    return draw(nodes, f"What {chapter.short_title} builds on, and what builds on it") + note
+
+
+def _node(chapter, link, kind, needs=None):
+    title = f"{chapter.title} ({PARTS[chapter.part]})"
+    needs = tuple(chapter.metadata["needs"] if needs is None else needs)
+    return Node(chapter.slug, chapter.short_title, title, link(chapter), needs, kind)
+
+
+def _levels(nodes):
+    """Keys by level: the longest chain of needs above a node."""
+    known = {node.key: node for node in nodes}
+    depth = {}
+
+    def level(key):
+        if key not in depth:
+            depth[key] = 1 + max((level(need) for need in known[key].needs if need in known), default=-1)
+        return depth[key]
+
+    rows = {}
+    for node in nodes:
+        rows.setdefault(level(node.key), []).append(node)
+    return [rows[number] for number in sorted(rows)]
+
+
+def _places(nodes, width):
+    """Left upper corners; a level that is too wide goes on in a second row, and each row is centred."""
+    across = max(1, (width + GAP) // (BOX + GAP))
+    places, y = {}, 2
+    for level in _levels(nodes):
+        for start in range(0, len(level), across):
+            row = level[start : start + across]
+            left = (width - len(row) * BOX - (len(row) - 1) * GAP) / 2
+            places |= {node.key: (left + n * (BOX + GAP), y) for n, node in enumerate(row)}
+            y += ROW if start + across >= len(level) else HEIGHT + GAP // 2
+    return places, y - ROW + HEIGHT + 2
+
+
+def _direct(nodes):
+    """Pairs (need, node) without those that follow from others: a need of a need is not drawn."""
+    known = {node.key: node for node in nodes}
+    reach = {}
+
+    def above(key):
+        if key not in reach:
+            needs = [need for need in known[key].needs if need in known]
+            reach[key] = set(needs).union(*[above(need) for need in needs])
+        return reach[key]
+
+    for node in nodes:
+        needs = [need for need in node.needs if need in known]
+        for need in needs:
+            if not any(need in above(other) for other in needs if other != need):
+                yield need, node.key
+
+
+def _svg(nodes, label, width, size):
+    places, height = _places(nodes, width)
+    lines = []
+    for need, key in _direct(nodes):
+        (x0, y0), (x1, y1) = places[need], places[key]
+        a, b, c, d = x0 + BOX / 2, y0 + HEIGHT, x1 + BOX / 2, y1 - 3
+        bend = (d - b) / 2
+        lines.append(
+            f'<path class="edge" d="M{a:.0f} {b:.0f} C{a:.0f} {b + bend:.0f} {c:.0f} {d - bend:.0f} {c:.0f} {d:.0f}"/>'
+        )
+    boxes = []
+    for node in nodes:
+        x, y = places[node.key]
+        first, second = wrap(node.label)
+        middle = f"{x + BOX / 2:.0f}"
+        text = f'<tspan x="{middle}">{html.escape(first)}</tspan>'
+        if second:
+            text += f'<tspan x="{middle}" dy="15">{html.escape(second)}</tspan>'
+        boxes.append(
+            f'<a href="{html.escape(node.link)}"><title>{html.escape(node.title)}</title>'
+            f'<rect class="node {node.kind}" x="{x:.0f}" y="{y}" width="{BOX}" height="{HEIGHT}" rx="5"/>'
+            f'<text x="{middle}" y="{y + (20 if second else 28)}" text-anchor="middle">{text}</text></a>'
+        )
+    tip = f"tip-{size}"
+    return (
+        f'<svg class="map" viewBox="0 0 {width} {height}" role="group" aria-label="{html.escape(label)}">'
+        f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+        f'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs><g marker-end="url(#{tip})">'
+        + "".join(lines)
+        + "</g>"
+        + "".join(boxes)
+        + "</svg>"
+    )
+
+
+def wrap(title, limit=LETTERS):
+    """Two lines at most; a longer title ends in an ellipsis."""
+    first, second = "", ""
+    for word in title.split():
+        if not second and len(first) + len(word) + 1 <= limit:
+            first = f"{first} {word}".strip()
+        elif len(second) + len(word) + 1 <= limit - 1:
+            second = f"{second} {word}".strip()
+        else:
+            return first, second.rstrip(",:;") + "…"
+    return first, second
