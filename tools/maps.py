@@ -13,7 +13,7 @@ from tools.project import PARTS
 
 WIDTHS = {"wide": 840, "narrow": 346}
 BOX, HEIGHT, GAP, ROW = 163, 46, 18, 78
-LETTERS = 24  # that fit on a line of a box
+LETTERS = 20  # that fit on a line of a box
 MORE = 9  # neighbours that are drawn before the rest is only counted
 
 
@@ -51,11 +51,15 @@ def of_parts(found, link):
 
 
 def of_part(part, found, link):
-    """The chapters of a part, and in dashed boxes what they need from other parts."""
-    members = [chapter for chapter in found if chapter.part == part]
-    wanted = {slug for chapter in members for slug in chapter.metadata["needs"]}
-    shown = [c for c in found if c.part == part or c.slug in wanted]
-    nodes = [_node(c, link, colour(c.part) + ("" if c.part == part else " outside")) for c in shown]
+    """The chapters of a part, and in dashed boxes what they need from other parts and not from each other."""
+    members = {chapter.slug for chapter in found if chapter.part == part}
+    everything = [_node(chapter, link, "") for chapter in found]
+    wanted = {need for need, slug in _direct(everything) if slug in members}
+    nodes = [
+        _node(c, link, colour(c.part)) if c.slug in members else _node(c, link, f"{colour(c.part)} outside", needs=())
+        for c in found
+        if c.slug in members | wanted
+    ]
     return draw(nodes, f"What builds on what in {PARTS[part]}: every chapter is a link")
 
 

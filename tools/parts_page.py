@@ -67,7 +67,7 @@ def part_cards(up):
     for part in dict.fromkeys(chapter.part for chapter in found):
         members = [chapter for chapter in found if chapter.part == part]
         hours = sum(chapter.metadata["reading_minutes"] for chapter in members) / 60
-        names = ", ".join(html.escape(chapter.short_title) for chapter in members[:SHOWN])
+        names = " · ".join(html.escape(chapter.short_title) for chapter in members[:SHOWN])
         names += f" and {len(members) - SHOWN} more" if len(members) > SHOWN else ""
         count = f"{len(members)} chapter{'s' if len(members) > 1 else ''}, {hours:.1f} h"
         items.append(

@@ -30,7 +30,13 @@ class Refresher:
 
     @property
     def short_title(self):
-        return self.title.partition(":")[0]
+        return short_refresher(self.title)
+
+
+def short_refresher(title):
+    """The title without the word that its place in the contents says already."""
+    name = title.removeprefix("Refresher: ")
+    return name[0].upper() + name[1:]
 
 
 @dataclass(frozen=True)

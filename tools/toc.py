@@ -11,6 +11,7 @@ import sys
 
 import yaml
 
+from tools.paths_page import refresher, short_refresher
 from tools.project import PARTS, ROOT, chapters
 
 CAPTION = "Chapters"
@@ -46,6 +47,8 @@ def arranged(toc, order):
         for entry in group["chapters"]:
             if entry["file"] == "book/generated/benchmarks":
                 entry["sections"] = [{"file": benchmark_page(part), "title": PARTS[part]} for part in parts]
+            elif entry["file"].startswith("book/refreshers/"):
+                entry["title"] = short_refresher(refresher(entry["file"].rpartition("/")[2])[0])
     return {**toc, "parts": groups}
 
 

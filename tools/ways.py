@@ -61,7 +61,8 @@ def path_steps(docname, found, pathto):
 
 
 def _step_link(step, pathto, rel, word):
-    return f'<a rel="{rel}" href="{pathto(step.docname)}"><small>{word}</small> {html.escape(step.short_title)}</a>'
+    link = f'<a rel="{rel}" href="{pathto(step.docname)}">{html.escape(step.short_title)}</a>'
+    return f"<span><small>{word}</small> {link}</span>"
 
 
 def _in_order(chapter, found, pathto):

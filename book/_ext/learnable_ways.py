@@ -25,9 +25,16 @@ def read_references(app, docname, source):
 
 
 def order_parts(app, env):
-    """Chapters are numbered through all parts, in the order in which the environment holds their pages."""
+    """Chapters are numbered through all parts: here the environment's set of parts becomes a list, in their order."""
     order = {name: number for number, name in enumerate(toc_documents(ROOT))}
     env.tocs = dict(sorted(env.tocs.items(), key=lambda item: order.get(item[0], len(order))))
+    env.numbered_toctrees = [name for name in env.tocs if name in env.numbered_toctrees]
+    return []
+
+
+def forget_order(app, env):
+    """The environment adds to a set, and removes from it."""
+    env.numbered_toctrees = set(env.numbered_toctrees)
     return []
 
 
@@ -39,8 +46,9 @@ def way_on(app, page, template, context, doctree):
 def setup(app):
     app.connect("source-read", read_references)
     app.connect("env-get-updated", order_parts, priority=100)
+    app.connect("env-get-updated", forget_order, priority=900)
     app.connect("html-page-context", way_on, priority=400)
-    app.add_css_file("ways.css")
+    app.add_css_file("ways.css", priority=900)  # after learnable.css
     app.add_js_file("ways.js", defer="defer")
     # What stands under every page is no dependency that Sphinx knows: a change makes all of them again.
     shared = [Path(module.__file__) for module in (maps, paths_page, references, ways)]
