@@ -31,3 +31,32 @@ document.querySelectorAll('.bd-sidebar-primary details > summary').forEach(funct
   const entry = arrow.closest('li').querySelector('a');
   arrow.setAttribute('aria-label', 'Pages of ' + (entry ? entry.textContent.trim() : 'this part'));
 });
+// The menu buttons: a name, what they control, and whether it is open; a link inside the page closes its drawer.
+[['primary', 'Contents of the book'], ['secondary', 'On this page']].forEach(function (drawer) {
+  const button = document.querySelector('.' + drawer[0] + '-toggle');
+  const sidebar = document.getElementById('pst-' + drawer[0] + '-sidebar');
+  const dialog = document.getElementById('pst-' + drawer[0] + '-sidebar-modal');
+  if (!button || !sidebar || !dialog) return;
+  const wide = window.matchMedia('(min-width: 992px)'); // from here on, the theme folds the sidebar where it stands
+  button.setAttribute('aria-label', drawer[1]);
+  button.setAttribute('aria-controls', sidebar.id);
+  dialog.setAttribute('aria-label', drawer[1]);
+  function tell() {
+    const folds = drawer[0] === 'primary' && wide.matches;
+    button.setAttribute('aria-expanded', String(folds ? !sidebar.classList.contains('pst-sidebar-hidden') : dialog.open));
+  }
+  new MutationObserver(tell).observe(dialog, { attributes: true, attributeFilter: ['open'] });
+  new MutationObserver(tell).observe(sidebar, { attributes: true, attributeFilter: ['class'] });
+  wide.addEventListener('change', tell);
+  // Whoever follows a link goes on reading there; whoever closes the drawer is back at its button.
+  let followed = false;
+  dialog.addEventListener('click', function (event) {
+    followed = Boolean(event.target.closest('a[href*="#"]'));
+    if (followed) dialog.close();
+  });
+  dialog.addEventListener('close', function () {
+    if (!followed) button.focus({ preventScroll: true });
+    followed = false;
+  });
+  tell();
+});
