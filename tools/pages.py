@@ -37,6 +37,7 @@ def write_all(folder=GENERATED):
         ("tools.exercise_page", "exercises.md"),
         ("tools.dataset_page", "datasets.md"),
         ("tools.paths_page", "paths.md"),
+        ("tools.glossary", "glossary.md"),
         ("tools.api_pages", "api"),
     ):
         importlib.import_module(module).write(folder / name)
