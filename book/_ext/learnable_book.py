@@ -187,11 +187,10 @@ LATE = (
     '<script>document.addEventListener("DOMContentLoaded", function () { setTimeout(function () { const s = '
     'document.createElement("script"); s.src = "%s"; document.head.appendChild(s); }, 0); });</script>'
 )
-INDEX_SCRIPT = re.compile(r'<script (?=src="[^"]*searchindex\.js")')
 
 
 def lighten(app, failure):
-    """Icons come from the theme's font, so its half megabyte of icon script goes; the search index does not block.
+    """Icons come from the theme's font, so its half megabyte of icon script goes.
 
     The list of citations loses roles that its markup does not keep.
     """
@@ -199,8 +198,7 @@ def lighten(app, failure):
         return
     for path in Path(app.outdir).rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        light = INDEX_SCRIPT.sub("<script defer ", ICON_SCRIPT.sub("", text))
-        light = FORMULA_SCRIPT.sub(lambda match: LATE % match[1], light)
+        light = FORMULA_SCRIPT.sub(lambda match: LATE % match[1], ICON_SCRIPT.sub("", text))
         light = light.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
         light = light.replace(' role="doc-biblioentry"', "")
         if light != text:
@@ -232,6 +230,7 @@ def setup(app):
     app.connect("build-finished", drop_old_explorers)
     render.NbElementRenderer.render_image = render_image
     # A change of this file, the style sheet or the scripts makes every page again.
-    shared = [Path(__file__), *sorted((ROOT / "book" / "_static").iterdir())]
+    folders = (ROOT / "book" / name for name in ("_ext", "_static", "_templates"))
+    shared = sorted(path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
     state = int(hashlib.sha256(b"".join(path.read_bytes() for path in shared)).hexdigest()[:8], 16)
     return {"version": "1", "env_version": state, "parallel_read_safe": True, "parallel_write_safe": True}

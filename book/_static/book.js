@@ -31,6 +31,45 @@ document.querySelectorAll('.bd-sidebar-primary details > summary').forEach(funct
   const entry = arrow.closest('li').querySelector('a');
   arrow.setAttribute('aria-label', 'Pages of ' + (entry ? entry.textContent.trim() : 'this part'));
 });
+// Search comes when somebody starts to search: the library, the engine, the box, and what they search in.
+(function () {
+  const root = document.documentElement.dataset.content_root + '_static/';
+  const dialog = document.getElementById('pst-search-dialog');
+  const field = document.querySelector('.bd-search-container input');
+  let asked = false;
+  function load() {
+    if (asked) return;
+    asked = true;
+    ['vendor/minisearch.js', 'search/engine.js', 'search/box.js', 'search_index/shards.js'].forEach(function (name) {
+      const script = document.createElement('script');
+      script.src = root + name;
+      script.async = false;
+      document.head.appendChild(script);
+    });
+  }
+  document.addEventListener('focusin', function (event) { if (event.target.closest('form.bd-search')) load(); });
+  // The theme's script opens the dialog; Escape closes it from anywhere inside, and the focus returns to the button.
+  let opener = null;
+  document.addEventListener('click', function (event) {
+    const button = event.target.closest('.search-button__button');
+    if (button) opener = button;
+  }, true);
+  dialog.addEventListener('keydown', function (event) {
+    if (event.key === 'Escape' && dialog.open) { event.preventDefault(); dialog.close(); }
+  });
+  dialog.addEventListener('click', function (event) {
+    if (event.target.closest('a.search-hit')) { opener = null; dialog.close(); }
+  });
+  dialog.addEventListener('close', function () {
+    if (opener) opener.focus({ preventScroll: true });
+    opener = null;
+  });
+  if (field) {
+    field.value = new URLSearchParams(window.location.search).get('q') || '';
+    field.focus();
+    load();
+  }
+})();
 // The menu buttons: a name, what they control, and whether it is open; a link inside the page closes its drawer.
 [['primary', 'Contents of the book'], ['secondary', 'On this page']].forEach(function (drawer) {
   const button = document.querySelector('.' + drawer[0] + '-toggle');
