@@ -2,6 +2,7 @@
 
 - reads a chapter again when a module, a data file or a pin that it depends on has changed (`tools.dependencies`);
 - gives code-made figures the alternative text and the caption that the cell states (`learnable.book.show`);
+- lets long names break after dots and underscores, and wide figures scroll on a phone;
 - moves the frames of explorers out of the page, into scripts that are loaded when the explorer comes into view;
 - prints a line under each chapter's title: reading time, prerequisites, source, exercise;
 - prints under each chapter what it calls, how to cite it, how to report an error;
@@ -34,7 +35,10 @@ from tools.project import chapters, executable_pages, settings  # noqa: E402
 
 MATHJAX = ("tex-chtml.js", "ui/lazy.js", "output/chtml/fonts", "input/tex/extensions")
 EXPLORER_DATA = re.compile(r'<script type="application/json" class="explorer-data">(.*?)</script>', re.S)
-FIGURE_SIZE = re.compile(r"<img (?=[^>]*size-(\d+)x(\d+))")
+FIGURE = re.compile(r"<img (?=[^>]*size-(\d+)x(\d+))([^>]*>)")
+NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
+INDEX_NAME = re.compile(r"(?<=>)[^<>\s]+[._][^<>]*(?=<)")
+INDICES = ("genindex.html", "prf-prf.html")
 TITLE_END = re.compile(r"</h1>", re.S)
 
 
@@ -105,9 +109,32 @@ def render_image(self, data):
 
 
 def reserve_space(app, page, template, context, doctree):
-    """Give code-made figures their width and height, so that the page does not jump when they load."""
+    """Give code-made figures their width and height, so that the page does not jump, and a box to scroll in."""
     if context.get("body"):
-        context["body"] = FIGURE_SIZE.sub(r'\g<0> width="\1" height="\2"', context["body"])
+        sized = r'<span class="figure-scroll" style="--width: \1px"><img width="\1" height="\2" \3</span>'
+        context["body"] = FIGURE.sub(sized, context["body"])
+
+
+def breakable(match):
+    """A name that may break after its dots, underscores and slashes, and not in the middle of a word."""
+    return re.sub(r"(?<=\w)([._/])(?=\w)", r"\1<wbr>", match[0])
+
+
+def break_names(app, page, template, context, doctree):
+    if context.get("body"):
+        context["body"] = NAME.sub(breakable, context["body"])
+
+
+def break_names_of_indices(app, failure):
+    """The same for the pages that templates make, which no event shows as HTML."""
+    if failure is not None or app.builder.format != "html":
+        return
+    for name in INDICES:
+        path = Path(app.outdir) / name
+        if path.exists():
+            head, mark, article = path.read_text(encoding="utf-8").partition('<article class="bd-article">')
+            article = INDEX_NAME.sub(breakable, article.replace("<wbr>", ""))
+            path.write_text(head + mark + article, encoding="utf-8")
 
 
 def split_explorers(app, page, template, context, doctree):
@@ -221,6 +248,7 @@ def setup(app):
     app.connect("config-inited", set_options, priority=900)
     app.connect("env-get-outdated", outdated)
     app.connect("html-page-context", reserve_space)
+    app.connect("html-page-context", break_names)
     app.connect("html-page-context", split_explorers)
     app.connect("html-page-context", chapter_line)
     app.connect("html-page-context", chapter_end)
@@ -228,6 +256,7 @@ def setup(app):
     app.connect("build-finished", copy_mathjax)
     app.connect("build-finished", lighten)
     app.connect("build-finished", drop_old_explorers)
+    app.connect("build-finished", break_names_of_indices)
     render.NbElementRenderer.render_image = render_image
     # A change of this file, the style sheet or the scripts makes every page again.
     folders = (ROOT / "book" / name for name in ("_ext", "_static", "_templates"))

@@ -99,3 +99,20 @@ document.querySelectorAll('.bd-sidebar-primary details > summary').forEach(funct
   });
   tell();
 });
+// What scrolls sideways can be reached by keyboard, as long as it is wider than the page.
+(function () {
+  const boxes = document.querySelectorAll('.bd-article div.math, .figure-scroll');
+  function mark(box) {
+    const scroller = box.matches('.figure-scroll') ? box : box.querySelector('mjx-container');
+    if (!scroller) return;
+    const wide = scroller.scrollWidth > scroller.clientWidth + 1;
+    const names = { tabindex: '0', role: 'group', 'aria-label': 'Scrolls sideways' };
+    Object.keys(names).forEach(function (name) {
+      if (wide) scroller.setAttribute(name, names[name]);
+      else scroller.removeAttribute(name);
+    });
+  }
+  // A formula gets its size when it is typeset, a figure when it is loaded.
+  const watch = new ResizeObserver(function (entries) { entries.forEach(function (entry) { mark(entry.target); }); });
+  boxes.forEach(function (box) { watch.observe(box); });
+})();

@@ -6,6 +6,7 @@ pytestmark = pytest.mark.browser
 FIRST = "lectures/foundations/bayes_decision_theory.html"
 WIDTHS = (390, 800, 1400)
 NEXT = "a[href$='vc_theory.html']"
+WIDE = "lectures/kernels/svm_regularization_path.html"
 
 
 def drawer(page, name):
@@ -79,3 +80,52 @@ def test_menu_buttons_have_names(open_page, width):
     assert page.locator("button.primary-toggle:visible").get_attribute("aria-label") == "Contents of the book"
     if width < 1200:
         assert page.locator("button.secondary-toggle:visible").get_attribute("aria-label") == "On this page"
+
+
+@pytest.mark.parametrize("name", ["genindex.html", "prf-prf.html", "search.html"])
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_pages_outside_the_contents_fit_a_phone(open_page, name, mode):
+    """The pages of the contents are tried in test_book.py."""
+    page = open_page(name, width=390, height=844, mode=mode)
+    assert page.locator("h1").count() >= 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.errors == []
+
+
+SCROLLERS = """() => [...document.querySelectorAll('.figure-scroll, div.math mjx-container[display=true]')].map(e => ({
+    wide: e.scrollWidth > e.clientWidth + 1, stop: e.tabIndex === 0, name: e.getAttribute('aria-label'),
+    shaded: getComputedStyle(e).backgroundImage.split('linear-gradient').length > 4}))"""
+
+
+def test_what_is_cut_on_a_phone_shows_it_and_scrolls_by_keyboard(open_page, wait_for_formulas):
+    page = open_page(WIDE, width=390, height=844)
+    wait_for_formulas(page)
+    page.wait_for_function(f"({SCROLLERS})().every(e => e.wide === e.stop)")
+    found = page.evaluate(SCROLLERS)
+    wide = [scroller for scroller in found if scroller["wide"]]
+    assert len(wide) >= 5 and all(scroller["shaded"] and scroller["name"] for scroller in wide)
+    formula = page.locator("div.math mjx-container[tabindex='0']").first
+    formula.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("e => e.scrollLeft > 0", arg=formula.element_handle())
+    desk = open_page(WIDE, width=1400)
+    wait_for_formulas(desk)
+    assert not any(scroller["wide"] or scroller["stop"] for scroller in desk.evaluate(SCROLLERS))
+
+
+def test_ticks_of_figures_are_legible_on_a_phone(open_page):
+    """Figures are drawn with text of 10.5 points at 100 dots an inch: 14.6 pixels, of which nine must be left."""
+    page = open_page(WIDE, width=390, height=844)
+    scales = page.locator("img.figure-image").evaluate_all(
+        "all => all.map(i => i.clientWidth / +i.getAttribute('width'))"
+    )
+    assert len(scales) >= 4 and min(scales) * 10.5 / 72 * 100 >= 9
+
+
+def test_long_names_break_between_their_words(open_page):
+    page = open_page("book/generated/api/kernels.html", width=390, height=844)
+    name = page.locator("dl.py > dt .pre", has_text="learnable.kernels.support_vector_machines").first
+    assert name.locator("wbr").count() >= 3
+    assert "anywhere" not in name.evaluate("e => getComputedStyle(e).overflowWrap + getComputedStyle(e).wordBreak")
+    index = open_page("genindex.html", width=390, height=844)
+    assert index.locator(".genindextable wbr").count() > 100

@@ -60,7 +60,7 @@ window.learnableSearch = (function () {
     link.href = root + entry.address;
     const label = entry.kind === 'chapter' && !entry.top ? 'Section' : LABELS[entry.kind];
     where.append(element('span', 'search-kind', label));
-    if (!entry.top) where.append(' ' + numbered(entry.pageNumber, entry.pageTitle));
+    if (!entry.top && entry.kind !== 'glossary') where.append(' ' + numbered(entry.pageNumber, entry.pageTitle));
     link.append(element('span', 'search-name', numbered(entry.number, entry.title)), where);
     if (entry.text) {
       const text = element('span', 'search-snippet');
