@@ -59,7 +59,7 @@ exercise-tests: env ## masters, student notebooks, wrong solutions, grading
 	$(BIN)/python -m pytest tests/exercises -n $(JOBS) --dist loadfile -p tools.budgets -m "not browser"
 
 browser: book ## the built book, and JupyterLab, in headless Chromium
-	$(BIN)/python -m pytest tests -m browser -rs
+	$(BIN)/python -m pytest tests/browser -m browser -rs -n $(JOBS) --dist loadgroup
 
 pdf: book ## bind the built book into _build/pdf/learnable.pdf (ONLY=part-of-a-name for some pages)
 	$(BIN)/python -m tools.pdf $(ONLY)

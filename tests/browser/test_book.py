@@ -5,95 +5,47 @@ import re
 from urllib.parse import unquote, urldefrag
 
 import pytest
+from visits import BRIEF, CHAPTERS, DESKTOP, PAGES, PHONE, desktop_aspects, findings, phone_aspects, switch
 
 from tools.pages import claims
-from tools.project import chapters, toc_documents
 
 pytestmark = pytest.mark.browser
-CHAPTERS = chapters()
-LECTURES = [f"{chapter.docname}.html" for chapter in CHAPTERS]
-PAGES = [f"{document}.html" for document in toc_documents()]
 FIRST = "lectures/foundations/bayes_decision_theory.html"
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_is_whole_and_quiet(open_page, wait_for_formulas, name):
-    page = open_page(name)
-    if page.locator(".math").count():
-        wait_for_formulas(page)
-        unrendered = page.locator(".math").filter(has_not=page.locator("mjx-container")).count()
-        assert unrendered == 0, f"{unrendered} formulas were not rendered"
-        assert page.locator("mjx-merror, [data-mjx-error]").count() == 0, "a formula has an error"
-    assert page.errors == []
-    assert page.outside == [], "a request left the machine"
-    assert page.evaluate("document.documentElement.lang") == "en"
-    assert page.locator(".bd-article h1").count() == 1
-    nameless = "img:not([alt]), .bd-article img[alt='']"
-    assert page.locator(nameless).count() == 0, "an image without alternative text"
+def test_page_on_a_desktop(open_page, name):
+    """Whole, quiet, headings in order, formulas rendered and fitting, the explorer moves, no barrier in either mode."""
+    assert findings(open_page(name, **DESKTOP), desktop_aspects(name)) == [], name
 
 
-@pytest.mark.parametrize("name", LECTURES)
-def test_formulas_fit_the_page(open_page, wait_for_formulas, name):
-    """On a desktop nobody should have to scroll within a formula."""
-    page = open_page(name, width=1280)
-    wait_for_formulas(page)
-    wide = page.evaluate(
-        """() => [...document.querySelectorAll('mjx-container[display="true"]')]
-                .filter(e => e.scrollWidth > e.clientWidth + 2).map(e => e.closest('.math')?.id || e.innerText)"""
-    )
-    assert wide == []
+@pytest.mark.parametrize("name", [page for page in PAGES if page not in BRIEF])
+def test_page_on_a_phone(open_page, name):
+    """Nothing to scroll sideways, in either mode."""
+    assert findings(open_page(name, **PHONE), phone_aspects(name)) == [], name
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_no_sideways_scroll_on_a_phone(open_page, wait_for_formulas, name, mode):
-    page = open_page(name, width=390, height=844, mode=mode)
-    if page.locator(".math").count():
-        wait_for_formulas(page)
-    assert page.evaluate("document.documentElement.dataset.theme") == mode
-    wide = page.evaluate(
-        """() => [...document.querySelectorAll('.bd-article *')].filter(e => {
-            const r = e.getBoundingClientRect();
-            if (r.right <= 391 || !r.width || getComputedStyle(e).position === 'absolute') return false;
-            for (let p = e; p; p = p.parentElement)
-              if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(p).overflowX)) return false;
-            return true;
-          }).slice(0, 5).map(e => e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 60))"""
-    )
-    assert wide == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-@pytest.mark.parametrize("name", LECTURES)
-def test_explorer_moves_by_keyboard_and_pointer(open_page, name):
-    page = open_page(name)
-    explorer = page.locator(".explorer").first
-    explorer.scroll_into_view_if_needed()
-    page.wait_for_selector(".explorer[data-ready=yes]")
-    slider, picture, text = explorer.locator("input").first, explorer.locator("img"), explorer.locator(".explorer-text")
-    before = picture.get_attribute("src"), text.text_content(), slider.input_value()
-    slider.focus()
-    page.keyboard.press("ArrowRight" if slider.input_value() != slider.get_attribute("max") else "ArrowLeft")
-    after = picture.get_attribute("src"), text.text_content(), slider.input_value()
-    assert all(old != new for old, new in zip(before, after, strict=True))
-    assert picture.get_attribute("alt") == after[1]
-    assert slider.get_attribute("aria-valuetext") == explorer.locator("output").first.text_content()
-    box = slider.bounding_box()
-    page.mouse.click(box["x"] + 6, box["y"] + box["height"] / 2)
-    assert slider.input_value() == "0"
-    assert picture.get_attribute("src") != after[0]
-    assert page.errors == []
+def test_a_page_under_test_stands_still(open_page, new_context, site):
+    """Colours fade for the reader; with the tests' own style sheet they have changed as soon as the theme has."""
+    fading = "() => document.getAnimations().filter(a => a instanceof CSSTransition).length"
+    context = new_context(viewport=DESKTOP)
+    page = context.new_page()
+    page.goto((site / FIRST).as_uri())
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert page.evaluate(fading) > 0, "nothing fades any more: the style sheet of the tests is not needed"
+    page = open_page(FIRST)
+    switch(page, "dark")
+    assert page.evaluate(fading) == 0
 
 
 def test_explorer_answers_touch(open_page):
-    page = open_page(FIRST, width=390, height=844)
+    page = open_page(FIRST, **PHONE)
     explorer = page.locator(".explorer").first
     explorer.scroll_into_view_if_needed()
-    page.wait_for_selector(".explorer[data-ready=yes]")
+    explorer.and_(page.locator("[data-ready=yes]")).wait_for()
     slider = explorer.locator("input").first
-    slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
-    page.touchscreen.tap(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
+    slider.tap(position={"x": box["width"] - 6, "y": box["height"] / 2})
     assert slider.input_value() == slider.get_attribute("max")
 
 
@@ -106,11 +58,9 @@ def test_explorer_shows_its_first_state_without_javascript(open_page):
 
 
 def test_search_finds_the_reject_option(open_page):
-    page = open_page("search.html")
-    page.goto(page.url + "?q=reject+option")
-    page.wait_for_selector("#search-results li a", timeout=15_000)
-    links = page.locator("#search-results li a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
-    assert any("bayes_decision_theory" in link for link in links)
+    page = open_page("search.html?q=reject+option")
+    found = page.locator("#search-results li a[href*=bayes_decision_theory]")
+    found.first.wait_for()
     assert page.errors == []
     assert page.outside == []
 
