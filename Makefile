@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH := .venv-bench
 JOBS ?= 2
 export PYTHONHASHSEED := 0
 export PYTHONPATH := $(CURDIR)
@@ -22,9 +23,15 @@ env: $(READY) ## create .venv with the exact versions of requirements.txt
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Learnable needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip setuptools wheel
-	$(BIN)/python -m pip install --progress-bar on --quiet -r requirements.txt
+	$(BIN)/python -m pip install --progress-bar on --quiet --require-hashes --only-binary :all: -r requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+# The peers of the benchmarks: heavy, and no other command needs them.
+$(BENCH)/.ready: requirements-bench.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r requirements-bench.txt
+	$(BENCH)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 book: env ## execute what changed and build the pages into _build/html
@@ -67,8 +74,8 @@ pdf: book ## bind the built book into _build/pdf/learnable.pdf (ONLY=part-of-a-n
 test-portable: env ## run all chapters again on other kernels and another instruction set
 	$(BIN)/python -m tools.portable $(PAGES)
 
-bench: env ## measure against the peers and rewrite the results
-	$(BIN)/python -m tools.benchmarks
+bench: env $(BENCH)/.ready ## measure against the peers (in .venv-bench) and rewrite the results
+	$(BENCH)/bin/python -m tools.benchmarks
 
 bench-smoke: env ## run every benchmark once, small, without storing results
 	$(BIN)/python -m tools.benchmarks --smoke
@@ -85,9 +92,10 @@ chapter: env ## create the rooms of a chapter: PART=... SLUG=... TITLE="..."
 wheel: env ## build the package
 	$(BIN)/python -m build --wheel --no-isolation --outdir _build/dist
 
-pins: ## resolve requirements.txt again from pyproject.toml (needs uv)
-	uv pip compile -q pyproject.toml --all-extras --universal --python-version 3.11 --no-annotate --no-header \
-		-c tools/constraints.txt -o requirements.txt
+PIN := uv pip compile -q pyproject.toml --universal --python-version 3.11 --no-annotate --no-header --generate-hashes
+pins: ## resolve the pinned versions again from pyproject.toml (needs uv; UPGRADE=--upgrade for newer ones)
+	$(PIN) $(UPGRADE) --extra book --extra exercises --extra dev -c tools/constraints.txt -o requirements.txt
+	$(PIN) $(UPGRADE) --extra bench --extra exercises -c tools/constraints.txt -c requirements.txt -o requirements-bench.txt
 
 clean: ## remove what was built (the environment stays)
 	rm -rf _build book/generated

@@ -16,7 +16,8 @@ A chapter's benchmark is a short script::
 
 Run it from the root of the repository, ``python -m benchmarks.<part>.bench_<slug> [--smoke]``, or all of them with
 ``make bench``. ``--smoke`` takes the smallest size, one repeat, and stores nothing: it checks that the script runs
-and that both sides agree.
+and that both sides agree. The packages compared with live in the environment of ``make bench`` alone, so scripts ask
+for them by `peer_package`; a smoke run leaves out those that are not installed and says which.
 
 How it measures: everything in one process, on a fixed number of threads, with the garbage collector off. Each
 candidate runs once to warm up (compilation, caches), and its results are compared by `accuracy`, which raises if they
@@ -56,6 +57,7 @@ import argparse
 import datetime
 import gc
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -74,6 +76,35 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 SHORTEST_TURN = 0.005
 SECONDS = 4.0
 TURNS = (5, 25)
+
+
+class PeerAbsent(ImportError):
+    """A peer was called whose package is not installed."""
+
+    def again(self):
+        """A candidate that says the same when it is called."""
+        raise self
+
+
+class _Absent:
+    """Stands for a package that is not installed, and for everything in it; calling it raises `PeerAbsent`."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        return _Absent(self._name)
+
+    def __call__(self, *args, **kwargs):
+        raise PeerAbsent(f"{self._name} is not installed here; `make bench` has an environment with it")
+
+
+def peer_package(name):
+    """Return the module called `name`; without its package, something whose functions raise `PeerAbsent`."""
+    package = name.partition(".")[0]
+    if importlib.util.find_spec(package) is None:
+        return _Absent(package)
+    return importlib.import_module(name)
 
 
 class Once:
@@ -118,6 +149,7 @@ class Benchmark:
         self.threads = threads
         self.packages = tuple(dict.fromkeys((*PACKAGES, *packages)))
         self.rows = []
+        self.absent = {}
         self.load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
         threadpool_limits(limits=threads)
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
@@ -143,8 +175,9 @@ class Benchmark:
         accuracy : callable
             ``accuracy(ours_result, peer_result)`` -> a sentence on what is equal; raises if it is not.
         """
-        calls = {"ours": ours, **peers}
         equal = self._agreement(ours, peers, accuracy)
+        peers = {name: call for name, call in peers.items() if name in equal}
+        calls = {"ours": ours, **peers}
         times = self._take_turns(calls)
         medians = {name: statistics.median(values) for name, values in times.items()}
         for peer in peers:
@@ -171,10 +204,12 @@ class Benchmark:
 
     def finish(self):
         """Store the rows; in smoke mode only say that all went well. Return the path, or None."""
-        if not self.rows:
+        if not self.rows and not self.absent:
             raise ValueError(f"the benchmark of {self.slug} compared nothing")
         if self.smoke:
             print(f"{self.slug}: {len(self.rows)} comparisons agree")
+            for peer, reason in self.absent.items():
+                print(f"{self.slug}: NOT COMPARED with {peer}: {reason}")
             return None
         result = {
             "schema": 1,
@@ -195,7 +230,15 @@ class Benchmark:
     def _agreement(self, ours, peers, accuracy):
         # One peer's result at a time: results may be as large as the data.
         mine = ours()
-        return {name: str(accuracy(mine, call())) for name, call in peers.items()}
+        equal = {}
+        for name, call in peers.items():
+            try:
+                equal[name] = str(accuracy(mine, call()))
+            except PeerAbsent as reason:
+                if not self.smoke:
+                    raise
+                self.absent[name] = str(reason)
+        return equal
 
     def _take_turns(self, calls):
         once = {name: [call.seconds] for name, call in calls.items() if isinstance(call, Once)}

@@ -12,15 +12,15 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import osqp
-from hidimstat import DesparsifiedLasso
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.harness import Benchmark, Once
+from benchmarks.harness import Benchmark, Once, peer_package
 from learnable.datasets.regression import make_sparse_linear
 from learnable.highdim import debiased_lasso as dl
 
 warnings.simplefilter("ignore", ConvergenceWarning)
+hidimstat = peer_package("hidimstat")
 MU = 0.05
 
 
@@ -76,7 +76,7 @@ def ours_inference(made, **settings):
 
 def hidimstat_inference(made, **settings):
     def call():
-        model = DesparsifiedLasso(random_state=0, **settings).fit(made.data, made.target)
+        model = hidimstat.DesparsifiedLasso(random_state=0, **settings).fit(made.data, made.target)
         model.importance()
         return np.column_stack([np.ravel(model.confidence_bound_min_), np.ravel(model.confidence_bound_max_)])
 

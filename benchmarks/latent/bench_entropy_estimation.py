@@ -7,14 +7,14 @@ from a few hundred on. The peer with agreeing values is therefore the same integ
 
 import logging
 
-import infomeasure
 import numpy as np
 from scipy import integrate, special
 
-from benchmarks.harness import Benchmark, Once
+from benchmarks.harness import Benchmark, Once, peer_package
 from learnable.datasets.counts import discrete_law, make_symbols
 from learnable.latent import entropy_estimation as ee
 
+infomeasure = peer_package("infomeasure")
 logging.getLogger("infomeasure").setLevel(logging.ERROR)
 
 

@@ -1,21 +1,26 @@
 """The wheel is light and complete; pins and ranges agree; a chapter made from the templates passes its own checks."""
 
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
 from tools.new_chapter import create
 from tools.project import PACKAGE, ROOT
 
 
-def pins():
+def pins(name="requirements.txt"):
+    """Versions in a file of pins; every pin has its hashes."""
     found = {}
-    for line in (ROOT / "requirements.txt").read_text().splitlines():
+    for entry in (ROOT / name).read_text().replace("\\\n", " ").splitlines():
+        line, *hashes = entry.split("--hash=")
+        assert hashes and all(re.fullmatch(r"sha256:[0-9a-f]{64}", value.strip()) for value in hashes), entry
         requirement = Requirement(line)
         if requirement.marker is None or requirement.marker.evaluate():
             (specifier,) = requirement.specifier
@@ -26,13 +31,28 @@ def pins():
 
 def test_pins_satisfy_the_ranges_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *(r for group in project["optional-dependencies"].values() for r in group)]
-    pinned = pins()
-    for text in wanted:
-        requirement = Requirement(text)
-        name = requirement.name.lower().replace("_", "-")
-        assert name in pinned, f"{name} is not pinned in requirements.txt"
-        assert requirement.specifier.contains(pinned[name], prereleases=True), f"{text} against {pinned[name]}"
+    extras = project["optional-dependencies"]
+    files = {"requirements.txt": ("book", "exercises", "dev"), "requirements-bench.txt": ("bench", "exercises")}
+    assert {extra for names in files.values() for extra in names} == set(extras), "an extra is pinned nowhere"
+    for file, names in files.items():
+        pinned = pins(file)
+        for text in [*project["dependencies"], *(text for extra in names for text in extras[extra])]:
+            requirement = Requirement(text)
+            name = requirement.name.lower().replace("_", "-")
+            assert name in pinned, f"{name} is not pinned in {file}"
+            assert requirement.specifier.contains(pinned[name], prereleases=True), f"{text} against {pinned[name]}"
+
+
+def test_both_environments_have_the_same_versions():
+    main, bench = pins(), pins("requirements-bench.txt")
+    assert {name: bench[name] for name in main.keys() & bench.keys()} == {
+        name: main[name] for name in main.keys() & bench.keys()
+    }
+
+
+def test_no_workflow_may_write_by_default():
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        assert yaml.safe_load(path.read_text())["permissions"] == {"contents": "read"}, path.name
 
 
 def test_installing_the_package_alone_is_light():
@@ -69,3 +89,30 @@ def test_template_chapter_has_rooms_that_work(tmp_path):
     with pytest.raises(ValueError, match="slug"):
         create("foundations", "My Method", "", root=tmp_path)
     assert create("foundations", "my_method", "My method", root=tmp_path) == []
+
+
+def ci(tmp_path, *present):
+    """Run a copy of .ci/run with nothing on the path but these commands, and stand-ins that write down their calls."""
+    said, commands = tmp_path / "said", tmp_path / "bin"
+    (tmp_path / ".ci").mkdir()
+    commands.mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
+    for name in ("bash", "dirname", "id"):
+        (commands / name).symlink_to(shutil.which(name))
+    for name in ("apt-get", "make", "sudo", *present):
+        # With root's rights or without: what sudo would run is written down as well.
+        script = f'#!{shutil.which("bash")}\n[ "{name}" = sudo ] && exec "$@"\necho "{name} $*" >> {said}\n'
+        (commands / name).write_text(script)
+        (commands / name).chmod(0o755)
+    run = [shutil.which("bash"), str(tmp_path / ".ci" / "run")]
+    subprocess.run(run, env={"PATH": str(commands)}, check=True, timeout=60)
+    return said.read_text().splitlines()
+
+
+def test_ci_installs_what_is_missing_and_runs_the_tests(tmp_path):
+    calls = ci(tmp_path)
+    assert calls[-2:] == ["apt-get install -y -qq chromium bubblewrap", "make test"]
+
+
+def test_ci_installs_nothing_that_is_there(tmp_path):
+    assert ci(tmp_path, "google-chrome", "bwrap") == ["make test"]
