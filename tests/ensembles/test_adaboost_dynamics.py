@@ -692,3 +692,36 @@ def test_bad_input(call, message):
 def test_an_edge_of_one_is_an_error():
     with pytest.raises(RuntimeError, match="edge is one"):
         ad.AdaBoostMatrix(FOUR.M).run(5, [0, 0, 0.5, 0.5])
+
+
+def test_columns_that_are_always_wrong_are_named_as_such():
+    with pytest.raises(RuntimeError, match="edge is minus one"):
+        ad.AdaBoostMatrix([[-1]]).run(1)
+    for booster in (ad.arc_gv, ad.adaboost_star, ad.coordinate_ascent):
+        with pytest.raises(ValueError, match="no vote has a positive margin"):
+            booster(-np.ones((3, 2)), 5)
+    # an edge just above minus one: the target of AdaBoost* must not fall below it
+    assert np.isfinite(ad.adaboost_star(np.vstack([-np.ones((400, 1)), [[1.0]]]), 3, 0.5).lam).all()
+
+
+def test_starting_votes_keep_weights_too_small_for_a_double():
+    """Row 3 starts with a weight of e^-800, and still decides between columns 0 and 1, which differ on it alone."""
+    M = np.array([[-1, -1, 1, 1], [1, 1, -1, 1], [1, 1, 1, -1], [-1, 1, 1, 1.0]])
+    run = ad.AdaBoostMatrix(M).run(1, lam0=[0.0, 400.0, 400.25, 400.25])
+    assert run.weights[0][3] == 0.0 and run.columns[0] == 1
+
+
+def test_adaboost_star_uses_the_smallest_edge_so_far():
+    """By hand: target = min of the edges so far minus nu, step = artanh(edge) - artanh(target)."""
+    rng = np.random.default_rng(3)
+    M = np.where(rng.random((9, 6)) < 0.65, 1.0, -1.0)
+    run = ad.adaboost_star(M, 25, 0.1)
+    lam, least, edges = np.zeros(6), 1.0, []
+    for j in run.columns:
+        d = np.exp(-(M @ lam))
+        r = d @ M[:, j] / d.sum()
+        edges.append(r)
+        least = min(least, r)
+        lam[j] += np.arctanh(r) - np.arctanh(least - 0.1)
+    np.testing.assert_allclose(run.lam, lam, rtol=1e-8)
+    assert np.any(np.diff(edges) > 0.01)  # else the current edge would do as well

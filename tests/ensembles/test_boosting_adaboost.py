@@ -925,3 +925,71 @@ def test_bad_arguments(call, message):
 
 def test_stump_repr_is_short():
     assert repr(Stump(0, 0.5, 1, np.ones(3))) == "Stump(feature=0, threshold=0.5, sign=1)"
+
+
+def test_lengths_are_checked_before_compiled_code_is_entered():
+    from learnable.ensembles.regression_learners import RegressionTree
+    from learnable.ensembles.sorted_features import SortedFeatures, best_cut
+
+    features = SortedFeatures(np.arange(12.0).reshape(6, 2))
+    for short in (np.ones(5), np.ones(7), np.ones((6, 1))):
+        with pytest.raises(ValueError, match="one number for each of the 6 rows"):
+            features.extremes(short)
+        with pytest.raises(ValueError, match="one number for each of the 6 rows"):
+            best_cut(features, short)
+        trees = RegressionTree(depth=2).prepare(features)
+        for method in (trees.split, trees.fit):
+            with pytest.raises(ValueError, match="one number for each of the 6 rows"):
+                method(short)
+    wide = np.random.default_rng(0).standard_normal((30, 3))
+    tree = RegressionTree(depth=2).prepare(wide).fit(wide[:, 2] ** 2)
+    with pytest.raises(ValueError, match="at least 3 columns"):
+        tree.apply(wide[:, :2])
+
+
+@pytest.mark.parametrize("layout", ["fortran", "strided", "readonly", "float32"])
+def test_memory_layout_changes_nothing(layout):
+    from learnable.ensembles.regression_learners import RegressionTree
+    from learnable.ensembles.sorted_features import SortedFeatures, best_cut
+
+    rng = np.random.default_rng(0)
+    X, s = rng.standard_normal((40, 3)).astype(np.float32), rng.standard_normal(40).astype(np.float32)
+
+    def laid(A):
+        A = A.astype(np.float32 if layout == "float32" else np.float64)
+        if layout == "fortran":
+            return np.asfortranarray(A)
+        if layout == "strided":
+            return np.repeat(A, 2, axis=0)[::2]
+        A.setflags(write=False)
+        return A
+
+    reference, features = SortedFeatures(X.astype(float)), SortedFeatures(laid(X))
+    assert best_cut(features, laid(s)) == best_cut(reference, s.astype(float))
+    np.testing.assert_array_equal(features.extremes(laid(s)), reference.extremes(s.astype(float)))
+    fits = [
+        RegressionTree(depth=3).prepare(A).fit(b) for A, b in ((laid(X), laid(s)), (X.astype(float), s.astype(float)))
+    ]
+    np.testing.assert_array_equal(fits[0].predict(laid(X)), fits[1].predict(X.astype(float)))
+
+
+def test_bounds_are_the_printed_formulas():
+    import math
+
+    from learnable.ensembles import boosting_adaboost as ba
+
+    n, V, delta, gamma = 500, 3, 0.1, 0.4
+    capacity = 2 * math.sqrt(2 * V * math.log(n + 1) / n)
+    assert ba.rademacher_vc_bound(n, V) == pytest.approx(capacity)
+    assert ba.rademacher_risk_bound(0.1, 0.05, n, delta) == pytest.approx(
+        0.1 + 0.05 + math.sqrt(math.log(1 / delta) / (2 * n))
+    )
+    chance = math.sqrt(math.log(2 / delta) / (2 * n))
+    assert ba.rademacher_margin_bound(0.2, 0.05, gamma, n, delta) == pytest.approx(0.2 + 4 * 0.05 / gamma + chance)
+    assert ba.margin_risk_bound(0.2, V, gamma, n, delta) == pytest.approx(0.2 + 4 * capacity / gamma + chance)
+    for bad in (0, -3, np.nan):
+        with pytest.raises(ValueError, match="n must be"):
+            ba.margin_risk_bound(0.2, V, gamma, bad, delta)
+    for empty in (lambda: ba.ramp_loss([], 0.2), lambda: ba.margin_distribution([], 0.2)):
+        with pytest.raises(ValueError, match="at least one margin"):
+            empty()

@@ -186,7 +186,7 @@ def test_strongly_correlated_columns_keep_level_and_coverage(n, p, design):
 
 
 def test_rows_of_correlated_columns_are_solved_at_the_mu_that_is_asked_for():
-    for n, p, mu in ((200, 50, 0.05), (100, 150, 0.2)):
+    for n, p, mu in ((200, 40, 0.05), (40, 60, 0.3)):
         X = standardised(correlated(n, p, "chain", 0))
         S = X.T @ X / n
         found = dl.decorrelate(S, mu, [0, 1, 30])
@@ -750,3 +750,37 @@ def test_erratum_efficiency_factor_is_at_least_one():
 def test_erratum_riboflavin_penalty_contradicts_the_stated_rule():
     level = 4 * np.sqrt(2 * np.log(4088) / 71)
     assert 0.036 / level == pytest.approx(0.0186, abs=5e-5)
+
+
+def test_pvalues_and_corrections_refuse_what_they_cannot_mean():
+    with pytest.raises(ValueError, match="stderr must be positive"):
+        dl.two_sided_pvalues([1.0, 2.0], [1.0, -1.0])
+    with pytest.raises(ValueError, match="pvalues must have 1 dimension"):
+        dl.adjust_pvalues([[0.1, 0.2]], "holm")
+
+
+def test_multi_split_multiplies_by_the_number_selected():
+    """One split: the p-values of least squares on the second half, times the number that the first half selected."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 30))
+    y = 0.6 * X[:, 3] + 0.5 * X[:, 9] + rng.standard_normal(80)
+    P = dl.multi_split(X, y, n_splits=1, gamma_min=0.5, random_state=0)
+    order = np.random.RandomState(0).permutation(80)
+    first, second = order[:40], order[40:]
+    chosen = np.flatnonzero(dl.scaled_lasso(X[first], y[first]).coef)
+    raw = dl.oracle_ols(X[second], y[second], chosen).pvalues
+    assert chosen.size > 1
+    np.testing.assert_allclose(P[chosen], np.minimum(1, (1 - np.log(0.5)) * np.minimum(1, chosen.size * raw)))
+    assert (np.delete(P, chosen) == 1).all()
+
+
+def test_ridge_projection_subtracts_its_margin_before_it_tests():
+    made = make_sparse_linear(60, 100, n_nonzero=2, size=3.0, random_state=0)
+    found = dl.ridge_projection(made.data, made.target, xi=0.05)
+    P = made.data.T @ np.linalg.pinv(made.data @ made.data.T) @ made.data
+    own = np.diagonal(P).copy()
+    np.fill_diagonal(P, 0)
+    margin = np.abs(P).max(axis=1) * (np.log(100) / 60) ** 0.45
+    excess = np.maximum(np.abs(found.coef * own) - margin, 0)
+    np.testing.assert_allclose(found.pvalues, 2 * stats.norm.sf(excess / (found.stderr * own)), rtol=1e-6)
+    assert (found.pvalues == 1).any()

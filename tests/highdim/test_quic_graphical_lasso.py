@@ -785,3 +785,18 @@ def test_erratum_theorem_9_needs_positive_variances():
     assert values[0] > values[1] > values[2]
     with pytest.raises(ValueError, match="unbounded"):
         QUIC(S, Lam)
+
+
+@pytest.mark.parametrize("scale", [1e-7, 1e7])
+def test_estimates_follow_the_unit_of_the_data(scale):
+    """X to cX takes penalties to c^2 and the precision to 1/c^2 times themselves, and keeps the edges."""
+    from learnable.highdim.quic_graphical_lasso import GraphicalLassoQUICCV, quic_path
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 5))
+    X[:, 1] += X[:, 0]
+    plain, scaled = (GraphicalLassoQUICCV(cv=3).fit(Z) for Z in (X, scale * X))
+    assert scaled.alpha_ == pytest.approx(scale**2 * plain.alpha_, rel=1e-8)
+    np.testing.assert_allclose(scaled.precision_ * scale**2, plain.precision_, atol=1e-6)
+    S = np.cov(X.T)
+    np.testing.assert_allclose(quic_path(S * scale**2).lambdas, quic_path(S).lambdas * scale**2, rtol=1e-10)

@@ -839,3 +839,12 @@ X0, Y0 = np.arange(6.0)[:, None], np.arange(6.0) ** 2
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_leave_one_out_residuals_that_do_not_exist_warn():
+    from learnable.kernels.kernels_and_regression import ridge_path
+
+    X = np.random.default_rng(0).standard_normal((4, 9))
+    with pytest.warns(RuntimeWarning, match="leave-one-out residuals are not determined"):
+        path = ridge_path(X, np.arange(4.0), [0.0, 1.0])
+    assert np.isnan(path.loo_mse[0]) and np.isfinite(path.loo_mse[1])

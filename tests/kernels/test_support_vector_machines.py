@@ -727,3 +727,50 @@ GRAM = X4 @ X4.T
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("shift", [1e4, 1e6])
+def test_the_certificate_of_shifted_data_is_true(shift):
+    from learnable.kernels.support_vector_machines import SoftMarginSVM
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 5))
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(300) > 0, 1, -1)
+    plain, moved = SoftMarginSVM().fit(X, y), SoftMarginSVM().fit(X + shift, y)
+    slack = np.maximum(1 - y * moved.decision_function(X + shift), 0)
+    assert moved.primal_ == pytest.approx(0.5 * moved.coef_[0] @ moved.coef_[0] + slack.sum(), rel=1e-5)
+    np.testing.assert_allclose(moved.coef_, plain.coef_, atol=1e-4)
+    assert moved.primal_ - moved.dual_ < 0.01
+
+
+def test_kernel_values_too_large_for_single_precision_warn_and_keep_a_true_certificate():
+    from sklearn.exceptions import ConvergenceWarning
+
+    from learnable.kernels.support_vector_machines import SoftMarginSVM
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3)) + 1e4
+    y = np.where(X[:, 0] > 1e4, 1, -1)
+    with pytest.warns(ConvergenceWarning, match="too coarse in single precision|SMO stopped"):
+        svm = SoftMarginSVM(kernel="poly", max_iter=20_000).fit(X, y)
+    norm2 = svm.dual_coef_ @ svm.kernel_(svm.support_vectors_) @ svm.dual_coef_
+    slack = np.maximum(1 - y * svm.decision_function(X), 0)
+    assert svm.primal_ == pytest.approx(0.5 * norm2 + slack.sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-8, 1e8])
+def test_hull_distances_scale(scale):
+    from learnable.kernels.support_vector_machines import hull_distance
+
+    rng = np.random.default_rng(0)
+    P, M = rng.standard_normal((12, 2)) + 4, rng.standard_normal((9, 2))
+    near = hull_distance(scale * P, scale * M)
+    assert near.distance == pytest.approx(scale * hull_distance(P, M).distance, rel=1e-9)
+    assert near.lower == pytest.approx(near.distance, rel=1e-6)
+
+
+def test_a_price_too_small_to_invert_is_refused():
+    from learnable.kernels.support_vector_machines import PegasosSVM
+
+    with pytest.raises(ValueError, match="1/\\(nC\\) overflows"):
+        PegasosSVM(C=5e-324).fit([[-1.0], [1.0]], [0, 1])

@@ -208,6 +208,15 @@ class ColumnCache:
             add_rows(self.rows(part), np.arange(part.size), beta[part], out)
         return out
 
+    def exact_dot(self, beta):
+        """K beta from columns computed anew in double precision, whatever the precision of those kept."""
+        chosen, out = np.flatnonzero(beta), np.zeros(self.size)
+        evaluator = _Evaluator(self.kernel, self.X, np.dtype(np.float64))
+        for start in range(0, chosen.size, 64):
+            part = chosen[start : start + 64]
+            out += beta[part] @ evaluator.rows(part)
+        return out
+
 
 def as_source(K, X=None, *, cache_mb=200.0, dtype=np.float32):
     """Return `K` as a source of columns: a matrix, an existing source, or a kernel together with its points `X`."""

@@ -548,6 +548,24 @@ def solve(
         if done >= max_iter:
             break
     converged = code == loops.DONE
+    if not source.complete and source.store.dtype == np.float32:
+        # What rounding to single precision may do to the values; beyond tol they are no certificate.
+        noise = np.finfo(np.float32).eps * float(source.diagonal.max()) * float(np.abs(beta).sum())
+        if noise > tol:
+            values = source.exact_dot(beta)
+            v = slack_of(values)
+            active = _Active(problem, source, everyone, v, beta, memory)
+            seen = max(float(np.max(v + up) - np.min(v + low)) for up, low in zip(active.up, active.low, strict=True))
+            if converged and equality and seen > 10.0 * tol:
+                violation, converged = seen, False
+                warnings.warn(
+                    f"kernel values up to {source.diagonal.max():.2g} are too coarse in single precision: the "
+                    f"conditions are violated by {seen:.2g} > tol = {tol:g}. Centre and scale the features, or take "
+                    "tol below 1e-5, which keeps columns in double precision",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+                return _finish(problem, beta, values, violation, done, converged, equality, active)
     if not converged:
         warnings.warn(
             f"SMO stopped after {done} steps with a violation of {violation:.2g} > tol = {tol:g}; "

@@ -248,7 +248,7 @@ def _grid(lambdas, covariances, ratio):
         count = check_scalar(lambdas, "the number of penalties", low=1, integer=True)
         ratio = check_scalar(ratio, "ratio", low=0, high=1, closed="neither")
         # One variable, or none that are correlated: any penalty gives the same answer.
-        top = max(max(max_penalty(S) for S in covariances), 1e-12)
+        top = max(max_penalty(S) for S in covariances) or max(float(np.diagonal(S).max()) for S in covariances) or 1.0
         return np.geomspace(top, ratio * top, count)
     lambdas = check_finite_array(lambdas, "lambdas", ndim=1)
     if lambdas.size == 0 or lambdas.min() < 0:

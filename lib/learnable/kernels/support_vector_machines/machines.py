@@ -29,6 +29,14 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
     # Coefficients of nearly touching hulls cancel: the hard margin always needs columns in double precision.
     _always_double = False
 
+    def _centred(self, X):
+        """X less its mean for a linear kernel, whose machines are the same wherever the origin is: w'(x - m) + b.
+
+        Coefficients that sum to zero do not see the mean, but products of large numbers lose their digits to it.
+        """
+        self._centre = X.mean(axis=0) if isinstance(self.kernel_, Linear) and self.kernel_.A is None else None
+        return X if self._centre is None else X - self._centre
+
     def _source(self, X):
         double = self._always_double or self.tol < 1e-5
         if isinstance(self.kernel_, Precomputed) or (double and X.shape[0] <= _DENSE):
@@ -50,8 +58,11 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
         else:
             self.support_vectors_ = X[s.support]
             self._points = self.support_vectors_
-        if isinstance(self.kernel_, Linear) and self.kernel_.A is None:
-            self.coef_ = (self.dual_coef_ @ self.support_vectors_)[None, :]
+        if self._centre is not None:
+            self.coef_ = (self.dual_coef_ @ (self.support_vectors_ - self._centre))[None, :]
+            back = float(self.coef_[0] @ self._centre)
+            self.intercept_ -= back
+            self.intercept_interval_ = tuple(b - back for b in self.intercept_interval_)
         norm = float(max(s.beta @ s.values, 0.0)) ** 0.5
         self.margin_ = 1.0 / norm if norm > 0.0 else np.inf
         return self
@@ -136,7 +147,9 @@ class HardMarginSVM(_KernelMachine):
         """Fit; cost as for :func:`learnable.kernels.smo.nearest_points`."""
         X, signs = self._prepare(X, y)
         tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
-        s = smo.classification(self._source(X), signs, np.inf, tol=tol, max_iter=self.max_iter, cache_mb=self.cache_mb)
+        s = smo.classification(
+            self._source(self._centred(X)), signs, np.inf, tol=tol, max_iter=self.max_iter, cache_mb=self.cache_mb
+        )
         return self._store(X, signs, s)
 
 
@@ -223,12 +236,13 @@ class SoftMarginSVM(_KernelMachine):
         used = weights > 0.0
         if np.unique(signs[used]).size < 2:
             raise ValueError("the points of positive weight all belong to one class")
-        part = X[used]
+        points = self._centred(X)
+        part = points[used]
         if isinstance(self.kernel_, Precomputed):
             part = part[:, used]
         s = self._solve(self._source(part), signs[used], C, weights[used], tol)
         if not used.all():
-            s = _spread(s, used, self.kernel_, X)
+            s = _spread(s, used, self.kernel_, points)
         self.C_ = C * weights
         self.slack_ = np.maximum(1.0 - signs * (s.values + s.offset), 0.0)
         return self._store(X, signs, s)
@@ -311,7 +325,7 @@ class NuSVM(_KernelMachine):
         X, signs = self._prepare(X, y)
         nu = check_scalar(self.nu, "nu", low=0.0, high=1.0, closed="right")
         tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
-        source = self._source(X)
+        source = self._source(self._centred(X))
         s = smo.nu_classification(source, signs, nu, tol=tol, max_iter=self.max_iter, cache_mb=self.cache_mb)
         self.D_ = 1.0 / (nu * signs.size)
         self.beta_ = s.alpha
@@ -368,7 +382,7 @@ class SquaredNuSVM(_KernelMachine):
         X, signs = self._prepare(X, y)
         D = check_scalar(self.D, "D", low=0.0, closed="neither")
         tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
-        source = self._source(X)
+        source = self._source(self._centred(X))
         options = {"norm": 2, "tol": tol, "max_iter": self.max_iter, "cache_mb": self.cache_mb}
         found = {}
 
