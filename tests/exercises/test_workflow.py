@@ -24,6 +24,7 @@ from learnable.exercises.workspace import Shelf, UnknownChapter, find_shelf, sta
 from tools import exercise_page, exercises
 
 SLUG = "bayes_decision_theory"
+PACKAGE = "learnable[exercises] @ https://example.org/learnable.whl"
 
 
 def test_help_is_instant_and_needs_nothing():
@@ -182,7 +183,7 @@ def test_progress_is_written_by_many_at_once(tmp_path):
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
     folder = tmp_path_factory.mktemp("release")
-    return release([assignment(BAYES).path], folder / "week1", seed=4711, otter=True)
+    return release([assignment(BAYES).path], folder / "week1", seed=4711, otter=True, package=PACKAGE)
 
 
 def test_bundle_is_clean(released):
@@ -219,17 +220,30 @@ def test_bundle_runs_on_its_own(released, tmp_path, monkeypatch):
     assert [best for _, _, best, _ in Progress(tmp_path / "home" / "progress.sqlite").standing()[BAYES]][1] == 1.0
 
 
+def test_bundle_carries_the_wheel_it_was_made_with(tmp_path):
+    """The public index has no package of ours: students install the file that lies beside their notebooks."""
+    bundle = release([assignment(BAYES).path], tmp_path / "week1", seed=1)["bundle"]
+    (wheel,) = bundle.glob("*.whl")
+    assert (bundle / "requirements.txt").read_text().splitlines()[0] == f"./{wheel.name}[exercises]"
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert "learnable/exercises/notebook.py" in names and not any("solutions" in name for name in names)
+    assert not (ROOT / "build").exists(), "the checkout stays as it is"
+    with pytest.raises(ValueError, match="--package"):
+        release([assignment(BAYES).path], tmp_path / "week2", otter=True)
+
+
 def test_release_never_overwrites(released, tmp_path):
     with pytest.raises(FileExistsError, match="not empty"):
-        release([assignment(BAYES).path], released["bundle"])
+        release([assignment(BAYES).path], released["bundle"], package=PACKAGE)
     (tmp_path / "new.key.json").write_text("{}")
     with pytest.raises(FileExistsError, match="earlier release"):
-        release([assignment(BAYES).path], tmp_path / "new")
+        release([assignment(BAYES).path], tmp_path / "new", package=PACKAGE)
     assert not (tmp_path / "new").exists()
 
 
 def test_release_without_a_seed_draws_one(tmp_path):
-    seeds = {release([assignment(BAYES).path], tmp_path / name)["seed"] for name in "ab"}
+    seeds = {release([assignment(BAYES).path], tmp_path / name, package=PACKAGE)["seed"] for name in "ab"}
     assert len(seeds) == 2
 
 

@@ -32,9 +32,10 @@ def need_extra(error):
     >>> print(need_extra(ModuleNotFoundError("No module named 'otter'", name="otter")))
     The graded exercises need the package 'otter'. Install it with: pip install "learnable[exercises]"
     """
+    name = (error.name or "").partition(".")[0]
     return ModuleNotFoundError(
-        f'The graded exercises need the package {error.name!r}. Install it with: pip install "learnable[exercises]"',
-        name=error.name,
+        f'The graded exercises need the package {name!r}. Install it with: pip install "learnable[exercises]"',
+        name=name,
     )
 
 

@@ -2,6 +2,10 @@
 
 import json
 import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
 from datetime import date
 from pathlib import Path
 
@@ -49,7 +53,7 @@ def release(masters, to, seed=None, otter=False, package=None, lectures=()):
     otter : bool
         Also make the zips that otter's containers and Gradescope take; they hold hidden tests and go beside the key.
     package : str, optional
-        How students install this package; by default the released version.
+        How students install this package; by default from the wheel that is put into the bundle.
     lectures : sequence of path
         Lectures to put into the bundle, for reading.
 
@@ -67,9 +71,11 @@ def release(masters, to, seed=None, otter=False, package=None, lectures=()):
     seed = secrets.randbits(63) if seed is None else int(seed)
     if seed < 0:
         raise ValueError("the seed must not be negative")
+    if otter and not package:
+        raise ValueError("otter's containers install the package from somewhere: name it with --package")
     assignments = [Assignment.load(path) for path in masters]
-    package = package or f"learnable[exercises]=={learnable.__version__}"
     to.mkdir(parents=True, exist_ok=True)
+    package = package or f"./{_wheel(to)}[exercises]"
     for assignment in assignments:
         _write_clean(assignment, to / f"{assignment.slug}.ipynb")
         for name, data in assignment.files.items():
@@ -96,6 +102,36 @@ def release(masters, to, seed=None, otter=False, package=None, lectures=()):
             autograder_zip(assignment, seed, target, [package])
             zips.append(target)
     return {"bundle": to, "key": key, "seed": seed, "zips": zips, "assignments": assignments}
+
+
+def _wheel(to):
+    """Build the wheel of this package into ``to`` and return its name; the public index has no package of ours."""
+    package = Path(learnable.__file__).resolve().parent
+    root = package.parents[1]
+    if not (root / "pyproject.toml").exists():
+        raise ValueError("the wheel can be built in a checkout of the book only; --package says where students get it")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(root / name, folder)
+        clutter = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(package, Path(folder) / "lib" / "learnable", ignore=clutter)
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "-w",
+            to,
+            folder,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ValueError(f"the wheel could not be built: {done.stderr.strip()[-500:]}")
+    (wheel,) = to.glob("learnable-*.whl")
+    return wheel.name
 
 
 def _write_clean(assignment, path):

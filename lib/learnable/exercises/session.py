@@ -216,9 +216,12 @@ class Sandbox:
             return
         if self.mode == "none":
             confine.kill(self.family())
-        self.control.close()
-        self.process.kill()
-        self.process.wait()
+        self.control.close()  # it ends by itself then
+        try:
+            self.process.wait(2)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         self.process = None
         if self.cgroup:
             self.cgroup.close()
