@@ -1,0 +1,38 @@
+"""A lecture in a real JupyterLab: nothing of the markup is left as text, and answers are folded."""
+
+import re
+import shutil
+
+import pytest
+
+from tools.project import chapters
+
+pytestmark = pytest.mark.browser
+LEFTOVER = re.compile(r":::|\{(?:eq|numref|cite[:\w]*|prf[:\w]*|dropdown|ref|doc)\}|\w+(?:18|19|20)\d\d\w*\)?=")
+READ = {"debiased_lasso", "boosting_l1_path"}  # between them they use every directive and role that lectures use
+
+
+@pytest.mark.parametrize("chapter", [c for c in chapters() if c.slug in READ], ids=lambda c: c.slug)
+def test_a_lecture_reads_well(browser, lab, chapter):
+    address, folder = lab
+    shutil.copy(chapter.lecture, folder / chapter.lecture.name)
+    page = browser.new_page(viewport={"width": 1300, "height": 1000})
+    page.goto(f"{address}/lab/tree/{chapter.lecture.name}?reset", timeout=60_000)
+    page.wait_for_selector(".jp-MarkdownCell .myst h1", timeout=60_000)
+    texts, unknown, folded = [], [], 0
+    scroller = ".jp-WindowedPanel-outer"
+    height = page.evaluate(f"document.querySelector('{scroller}').scrollHeight")
+    for top in range(0, height, 500):  # cells are drawn as they come into view
+        page.evaluate(f"top => document.querySelector('{scroller}').scrollTo(0, top)", top)
+        page.wait_for_timeout(250)
+        texts += page.locator(".jp-MarkdownCell .myst").all_inner_texts()
+        unknown += page.locator('.myst [title$="Not Found"]').all_inner_texts()
+        boxes = page.locator(".myst details")
+        folded += boxes.count()
+        assert page.locator(".myst details[open]").count() == 0, "an answer lies open"
+    text = "\n".join(texts)
+    assert "Further reading" in text, "the end of the lecture was not reached"
+    assert LEFTOVER.findall(text) == []
+    assert unknown == [], "JupyterLab does not find these"
+    assert folded >= 3
+    page.close()

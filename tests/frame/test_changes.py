@@ -1,0 +1,56 @@
+"""Whoever changes a parameter in a lecture can run the cells below it.
+
+Run live, as in JupyterLab: a claim that the change touches becomes a note. One chapter runs here; LEARNABLE_CHANGES=all
+runs the whole table.
+"""
+
+import os
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tools.environment import kernel_environment
+from tools.project import chapters
+
+CHANGES = {
+    "svm_regularization_path": ("GAMMAS = (5.0, 1.0, 0.5, 0.1)", "GAMMAS = (5.0, 2.0, 0.5, 0.1)"),
+    "bayes_decision_theory": ("t = 0.35", "t = 0.3"),
+    "vc_theory": ("V = np.array([1, 2, 5, 10, 20])", "V = np.array([1, 2, 5, 10, 30])"),
+    "classical_rules": ("sizes = (50, 200, 1000, 5000)", "sizes = (50, 200, 1000, 2000)"),
+    "linear_discrimination": ("dims = (1, 2, 3, 5, 10, 20, 30)", "dims = (1, 2, 3, 5, 10, 15, 20)"),
+    "support_vector_machines": ("[1.6, 0.9]", "[1.8, 0.9]"),
+    "kernels_and_regression": ("K = kr.Gaussian(0.6)", "K = kr.Gaussian(0.8)"),
+    "boosting_adaboost": ("P = rng.normal(size=(11_000, 5))", "P = rng.normal(size=(12_000, 5))"),
+    "adaboost_dynamics": ("np.random.default_rng(4).dirichlet", "np.random.default_rng(5).dirichlet"),
+    "boosting_l1_path": ("norms = [5.0, 20.0, 50.0, 1000.0]", "norms = [5.0, 20.0, 40.0, 800.0]"),
+    "hmm_alignment": ("KS = [2, 3, 5, 10, 50]", "KS = [2, 3, 5, 8, 40]"),
+    "tensor_decompositions": ("words = [0, 0, 1, 3, 3, 3]", "words = [0, 0, 1, 1, 3, 3]"),
+    "entropy_estimation": ("A = 1000", "A = 800"),
+    "debiased_lasso": ("dl.asymptotic_power(0.05, ", "dl.asymptotic_power(0.1, "),
+    "quic_graphical_lasso": ("P = 400", "P = 300"),
+}
+RUN = list(CHANGES) if os.environ.get("LEARNABLE_CHANGES") == "all" else list(CHANGES)[:1]
+
+
+def changed(slug):
+    chapter = next(c for c in chapters() if c.slug == slug)
+    notebook = nbformat.read(chapter.lecture, as_version=4)
+    old, new = CHANGES[slug]
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and old in cell.source]
+    assert cells, f"{chapter.name}: no cell has {old!r} any more"
+    cells[0].source = cells[0].source.replace(old, new, 1)
+    return chapter, notebook
+
+
+@pytest.mark.parametrize("slug", CHANGES)
+def test_the_parameter_is_still_there(slug):
+    changed(slug)
+
+
+@pytest.mark.parametrize("slug", RUN)
+def test_a_changed_parameter_does_not_break_the_cells_below(slug):
+    chapter, notebook = changed(slug)
+    with kernel_environment(LEARNABLE_EXPLORE="widget"):
+        resources = {"metadata": {"path": str(chapter.lecture.parent)}}
+        NotebookClient(notebook, timeout=120, resources=resources).execute()
