@@ -23,6 +23,7 @@ from pathlib import Path
 import yaml
 
 from tools.project import PARTS, ROOT, Chapter, chapters
+from tools.toc import arranged, written
 
 LABEL = re.compile(r'(?:name=["\']|:label: |:name: |\$\$ \(|^\()([a-z]+(?:-[\w-]+)+)', re.M)
 
@@ -91,23 +92,15 @@ def _write(path, text):
     path.write_text(text, encoding="utf-8")
 
 
-def contents(order):
+def contents(order, folder):
     """The table of contents with all parts, and with their reference pages."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    groups = {title: [f"lectures/{p}/{slug}" for p, slug in order if p == part] for part, title in PARTS.items()}
-    first = next(i for i, part in enumerate(toc["parts"]) if part["caption"] in groups)
-    rest = [part for part in toc["parts"] if part["caption"] not in groups]
-    toc["parts"] = rest[:first] + [
-        {"caption": title, "numbered": True, "chapters": [{"file": name} for name in names]}
-        for title, names in groups.items()
-        if names
-    ]
-    toc["parts"] += rest[first:]
-    reference = next(c for part in rest for c in part["chapters"] if c["file"].endswith("api/index"))
+    toc = arranged(toc, [Chapter(part, slug, root=folder) for part, slug in order])
+    reference = next(c for part in toc["parts"] for c in part["chapters"] if c["file"].endswith("api/index"))
     pages = [f"book/generated/api/{part}" for part in PARTS if any(p == part for p, _ in order)]
     others = [s for s in reference["sections"] if Path(s["file"]).name not in PARTS]
     reference["sections"] = [*[{"file": page} for page in pages], *others]
-    return yaml.safe_dump(toc, sort_keys=False, allow_unicode=True)
+    return written(toc)
 
 
 def share_environment(source, target, root):
@@ -165,7 +158,7 @@ def make(folder, count=90, environment=None):
                 Copy(next(templates), part, entry["slug"], entry["title"], before).write(folder)
             order.append((part, entry["slug"]))
             before.add(entry["slug"])
-    _write(folder / "_toc.yml", contents(order))
+    _write(folder / "_toc.yml", contents(order, folder))
     python = sys.executable
     if environment:
         share_environment(Path(environment).resolve(), folder / ".venv", folder)

@@ -19,18 +19,18 @@ def test_a_lecture_reads_well(browser, lab, chapter):
     page = browser.new_page(viewport={"width": 1300, "height": 1000})
     page.goto(f"{address}/lab/tree/{chapter.lecture.name}?reset", timeout=60_000)
     page.wait_for_selector(".jp-MarkdownCell .myst h1", timeout=60_000)
-    texts, unknown, folded = [], [], 0
-    scroller = ".jp-WindowedPanel-outer"
-    height = page.evaluate(f"document.querySelector('{scroller}').scrollHeight")
-    for top in range(0, height, 500):  # cells are drawn as they come into view
-        page.evaluate(f"top => document.querySelector('{scroller}').scrollTo(0, top)", top)
-        page.wait_for_timeout(250)
-        texts += page.locator(".jp-MarkdownCell .myst").all_inner_texts()
-        unknown += page.locator('.myst [title$="Not Found"]').all_inner_texts()
-        boxes = page.locator(".myst details")
-        folded += boxes.count()
-        assert page.locator(".myst details[open]").count() == 0, "an answer lies open"
-    text = "\n".join(texts)
+    cells = page.locator(".jp-MarkdownCell")
+    drawn = (
+        "i => { const cell = document.querySelectorAll('.jp-MarkdownCell')[i].querySelector('.myst');"
+        " return cell && cell.innerText.trim().length > 0 }"
+    )
+    for number in range(cells.count()):  # cells are drawn as they come into view
+        cells.nth(number).scroll_into_view_if_needed()
+        page.wait_for_function(drawn, arg=number)
+    text = "\n".join(page.locator(".jp-MarkdownCell .myst").all_inner_texts())
+    unknown = page.locator('.myst [title$="Not Found"]').all_inner_texts()
+    folded = page.locator(".myst details").count()
+    assert page.locator(".myst details[open]").count() == 0, "an answer lies open"
     assert "Further reading" in text, "the end of the lecture was not reached"
     assert LEFTOVER.findall(text) == []
     assert unknown == [], "JupyterLab does not find these"

@@ -1,14 +1,17 @@
 """Every chapter has its rooms, its metadata, its claims; the reading order respects what chapters need."""
 
 import ast
+import html
+import itertools
 import re
 
 import nbformat
 import pytest
 import yaml
 
-from tools import pages, readme
+from tools import maps, pages, parts_page, readme, toc, ways
 from tools.notebooks import problems, strip
+from tools.paths_page import routes
 from tools.project import PARTS, ROOT, chapters, executable_pages, settings, toc_documents
 
 CHAPTERS = chapters()
@@ -25,9 +28,36 @@ def test_all_rooms_exist(chapter):
 @each_chapter
 def test_metadata_is_complete(chapter):
     data = chapter.metadata
-    assert set(data) >= {"source", "needs", "reading_minutes"}, f"{chapter.name}: metadata['learnable'] is {data}"
+    assert set(data) >= {"source", "needs", "reading_minutes", "short_title", "problem"}, (
+        f"{chapter.name}: metadata['learnable'] is {data}"
+    )
     assert isinstance(data["source"], str) and len(data["source"]) > 8
     assert 5 <= data["reading_minutes"] <= 120
+    assert 5 <= len(data["short_title"]) <= 30
+    assert len(data["problem"].split()) >= 8
+
+
+def test_table_of_contents_follows_from_the_chapters():
+    assert toc.current() == (ROOT / "_toc.yml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("part", dict.fromkeys(chapter.part for chapter in CHAPTERS))
+def test_part_says_what_its_chapters_share(part):
+    prose = (ROOT / "book" / "parts" / f"{part}.md").read_text(encoding="utf-8")
+    assert "**In practice**" in prose and "**Order.**" in prose
+    page = parts_page.text(part, CHAPTERS)
+    assert all(chapter.metadata["problem"] in html.unescape(page) for chapter in CHAPTERS if chapter.part == part)
+
+
+def test_maps_draw_only_what_does_not_follow():
+    nodes = [maps.Node(k, k, k, "", tuple(needs)) for k, needs in (("a", ""), ("b", "a"), ("c", "ab"))]
+    assert set(maps._direct(nodes)) == {("a", "b"), ("b", "c")}
+
+
+def test_every_page_of_a_path_leads_to_the_next():
+    for route in routes(CHAPTERS):
+        for before, after in itertools.pairwise(route.steps):
+            assert f'rel="next" href="{after.docname}"' in ways.path_steps(before.docname, CHAPTERS, str)
 
 
 def test_needs_are_known_and_come_before():
