@@ -10,8 +10,7 @@ export PYTHONPATH := $(CURDIR)
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
-NBVAL := LEARNABLE_EXPLORE=text $(BIN)/python -m pytest --nbval --nbval-current-env -n $(JOBS) --dist loadfile -p tools.budgets
-PAGES = $(shell $(BIN)/python -m tools.project)
+PAGES = $(shell $(BIN)/python -m tools.project $(ONLY))
 
 .PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit doctest nbval check \
 	exercise-tests browser pdf test-portable wheel clean pins
@@ -40,7 +39,7 @@ book: env ## execute what changed and build the pages into _build/html
 lab: env ## open JupyterLab
 	$(BIN)/jupyter lab --notebook-dir .
 
-test: lint check unit doctest nbval exercise-tests book browser bench-smoke ## every check, as CI runs it
+test: lint check book nbval doctest unit exercise-tests browser bench-smoke ## every check, as CI runs it
 	@echo "make test: all layers passed"
 
 lint: env ## ruff over code and notebooks
@@ -59,8 +58,9 @@ unit: env ## unit tests
 doctest: env ## the examples in docstrings
 	$(BIN)/python -m pytest --doctest-modules lib/learnable -n $(JOBS) --dist loadfile
 
-nbval: env ## run all chapters and compare every stored output
-	$(NBVAL) $(PAGES)
+nbval: env ## compare every stored output with the run that the book shows; runs only what changed
+	$(BIN)/python -m tools.execution --jobs $(JOBS) $(ONLY)
+	$(BIN)/python -m pytest --nbval -p tools.budgets -p tools.replay $(PAGES)
 
 exercise-tests: env ## masters, student notebooks, wrong solutions, grading
 	$(BIN)/python -m pytest tests/exercises -n $(JOBS) --dist loadfile -p tools.budgets -m "not browser"

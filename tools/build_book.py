@@ -1,68 +1,48 @@
-"""Build the book: generated pages, execution of what changed, HTML.
+"""Build the book: execution of what changed, generated pages, HTML.
 
     python -m tools.build_book [--jobs N] [--fresh]
 
-Notebooks run in parallel, through the jupyter-cache that Sphinx then reads. A cached run counts only while its digest
-(see `tools.dependencies`) is the current one.
+Notebooks run in parallel, through the jupyter-cache that Sphinx then reads (`tools.execution`). The pages that show
+what was measured are written after that, from that execution. Sphinx works in this process: whoever ends it, however,
+ends the build.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
-import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from pathlib import Path
-
-import nbformat
-from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-from tqdm import tqdm
 
 from tools import pages
 from tools.dependencies import Dependencies
-from tools.notebooks import describe_failure, execute
+from tools.environment import kernel_environment
+from tools.execution import execute_stale, executed_claims, open_cache
 from tools.project import BUILD, ROOT, executable_pages
 
-CACHE = BUILD / ".jupyter_cache"
 
+def build_pages(fresh):
+    """Let Jupyter Book's Sphinx write the site; return whether all went well."""
+    from jupyter_book.sphinx import build_sphinx
 
-def stale(notebooks, cache, dependencies):
-    """The notebooks whose outputs are not in the cache, or were made with other modules, data or pins."""
-    return [path for path in notebooks if not _is_current(path, cache, dependencies)]
-
-
-def _is_current(path, cache, dependencies):
-    try:
-        record = cache.match_cache_notebook(nbformat.read(path, as_version=4))
-    except KeyError:
-        return False
-    return record.data.get("digest") == dependencies.digest(path)
-
-
-def execute_stale(notebooks, cache, dependencies, jobs=2):
-    """Run what is stale, in parallel, and store it in the cache; return (paths that ran, failures)."""
-    todo = stale(notebooks, cache, dependencies)
-    failures = []
-    if not todo:
-        return [], failures
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        running = {pool.submit(execute, path, LEARNABLE_EXPLORE="static"): path for path in todo}
-        for job in tqdm(as_completed(running), total=len(running), desc="executing chapters", unit="chapter"):
-            path = running[job]
-            try:
-                notebook, seconds = job.result()
-            except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-                failures.append(describe_failure(path, error))
-                continue
-            bundle = CacheBundleIn(
-                notebook, str(path), data={"execution_seconds": seconds, "digest": dependencies.digest(path)}
-            )
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-    return todo, failures
+    # Jupyter Book's table of contents asks every object that the collector knows for its class, dead references too.
+    gc.freeze()
+    settings = {"external_toc_path": (ROOT / "_toc.yml").as_posix(), "latex_individualpages": False, "nitpicky": True}
+    # A notebook that changes while the others run is executed by Sphinx itself, in the same mode.
+    with kernel_environment(LEARNABLE_EXPLORE="static"):
+        result = build_sphinx(
+            ROOT,
+            BUILD / "html",
+            noconfig=True,
+            path_config=ROOT / "_config.yml",
+            confoverrides=settings,
+            warningiserror=True,
+            keep_going=True,
+            freshenv=fresh,
+            quiet=True,
+        )
+    return result == 0
 
 
 def main(argv=None):
@@ -71,25 +51,19 @@ def main(argv=None):
     parser.add_argument("--fresh", action="store_true", help="forget cached runs and pages")
     arguments = parser.parse_args(argv)
     started = time.perf_counter()
-    cache = get_cache(str(CACHE))
+    cache, dependencies, notebooks = open_cache(), Dependencies(), executable_pages()
     if arguments.fresh:
         cache.clear_cache()
-    pages.write_all()
-    ran, failures = execute_stale(executable_pages(), cache, Dependencies(), arguments.jobs)
+    ran, failures = execute_stale(notebooks, cache, dependencies, arguments.jobs)
     if failures:
         print("\nthe book was not built: a chapter failed\n\n" + "\n\n".join(failures), file=sys.stderr)
         return 1
-    program = Path(sys.executable).with_name("jupyter-book")
-    command = [str(program), "build", ".", "-W", "-n", "--keep-going", "-q"]
-    if arguments.fresh:
-        command.append("--all")
-    # A notebook that changes while the others run is executed by Sphinx itself, in the same mode.
-    result = subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "LEARNABLE_EXPLORE": "static"})
-    if result.returncode:
+    pages.write_all(executed=executed_claims(notebooks, cache, dependencies))
+    if not build_pages(arguments.fresh):
         print("the book was not built: see the warnings above", file=sys.stderr)
-        return result.returncode
+        return 1
     seconds = time.perf_counter() - started
-    print(f"book: {len(ran)} of {len(executable_pages())} notebooks executed, built in {seconds:.1f} s")
+    print(f"book: {len(ran)} of {len(notebooks)} notebooks executed, built in {seconds:.1f} s")
     print("open _build/html/index.html")
     return 0
 

@@ -8,40 +8,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 from tqdm import tqdm
 
 from tools import references
-from tools.environment import kernel_environment
+from tools.kernels import execute_all
 from tools.project import ROOT, executable_pages
 
 IMAGES = ("image/png", "image/jpeg")  # nbval does not compare these two
 FORBIDDEN = ("image/png", "image/jpeg", "image/svg+xml", "application/vnd.jupyter.widget-view+json")
 MAX_HTML = 20_000
 MAX_COLUMNS = 100
-TIMEOUT = 120
 CELL_KEYS = {"tags", "mystnb", "editable", "slideshow"}
-
-
-def execute(path, **environment):
-    """Run a notebook in a fresh kernel; return it with its outputs and the seconds that it took."""
-    notebook = nbformat.read(path, as_version=4)
-    started = time.perf_counter()
-    with kernel_environment(**environment):
-        client = NotebookClient(
-            notebook,
-            timeout=TIMEOUT,
-            record_timing=False,  # jupyter-cache recognises cells by their metadata too
-            extra_arguments=["--IPKernelApp.log_level=40"],
-            resources={"metadata": {"path": str(path.parent)}},
-        )
-        client.execute()
-    return notebook, time.perf_counter() - started
 
 
 def strip(notebook):
@@ -128,18 +107,16 @@ def describe_failure(path, error):
 def run(names):
     pages = selected(names)
     failures = []
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        jobs = {pool.submit(execute, page, LEARNABLE_EXPLORE="text"): page for page in pages}
-        for job in tqdm(as_completed(jobs), total=len(jobs), desc="executing notebooks", unit="nb"):
-            page = jobs[job]
-            try:
-                notebook, seconds = job.result()
-            except CellExecutionError as error:
-                failures.append(describe_failure(page, error))
-                continue
-            references.spell_out(notebook, page.parent)
-            nbformat.write(strip(notebook), page)
-            tqdm.write(f"{seconds:6.1f} s  {page.relative_to(ROOT)}")
+    progress = tqdm(total=len(pages), desc="executing notebooks", unit="nb")
+    for done in execute_all(pages, jobs=2, LEARNABLE_EXPLORE="text"):
+        progress.update()
+        if done.failure:
+            failures.append(done.failure)
+            continue
+        references.spell_out(done.notebook, done.path.parent)
+        nbformat.write(strip(done.notebook), done.path)
+        tqdm.write(f"{done.seconds['total']:6.1f} s  {done.path.relative_to(ROOT)}")
+    progress.close()
     return failures
 
 

@@ -12,15 +12,23 @@ from urllib.parse import quote
 import yaml
 
 from tools import charts, maps, parts_page
+from tools.execution import claims_in
 from tools.project import GENERATED, PARTS, ROOT, chapters, write_if_changed
 
-CLAIM_MIME = "application/vnd.learnable.claim+json"
 VERDICTS = ("reproduced", "same direction", "differs")
 UP = "../../"  # from book/generated/ to the root of the site
 
 
-def write_all(folder=GENERATED):
-    """Write every generated page; return the names of those that changed."""
+_executed = {}  # claims of the run that the book shows, by document; of the stored outputs where there is none
+
+
+def write_all(folder=GENERATED, executed=None):
+    """Write every generated page; return the names of those that changed.
+
+    ``executed`` are the claims of the run that the book shows, by document (`tools.execution.executed_claims`).
+    """
+    _executed.clear()
+    _executed.update(executed or {})
     made = {
         "ledger.md": ledger(),
         "benchmarks.md": benchmarks(),
@@ -49,13 +57,8 @@ def raw(text):
 
 
 def claims(chapter):
-    """The claims stored in a chapter's outputs, in their order."""
-    return [
-        output["data"][CLAIM_MIME]
-        for cell in chapter.code_cells()
-        for output in cell["outputs"]
-        if CLAIM_MIME in output.get("data", {})
-    ]
+    """The claims of a chapter, in their order: as the book's run measured them."""
+    return _executed[chapter.docname] if chapter.docname in _executed else claims_in(chapter.notebook)
 
 
 def ledger():

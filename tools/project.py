@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -155,4 +156,6 @@ def write_if_changed(path, text):
 
 
 if __name__ == "__main__":
-    print(" ".join(str(page.relative_to(ROOT)) for page in executable_pages()))
+    names = sys.argv[1:]
+    chosen = [page for page in executable_pages() if not names or page.stem in names]
+    print(" ".join(str(page.relative_to(ROOT)) for page in chosen))

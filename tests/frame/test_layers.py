@@ -6,8 +6,11 @@ import sys
 
 import nbformat
 import pytest
+from jupyter_cache import get_cache
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from tools.dependencies import Dependencies
+from tools.execution import execute_stale
 from tools.project import ROOT
 
 
@@ -57,17 +60,70 @@ def test_broken_chapter_is_named(tmp_path, cells, named, why):
     assert why in text
 
 
-def test_excess_over_the_budget_fails(tmp_path):
-    folder = tmp_path / "lectures"
-    folder.mkdir()
-    write(folder / "slow.ipynb", ("import time\ntime.sleep(0.3)", None))
-    plugin = tmp_path / "tight.py"
-    plugin.write_text("from tools import budgets\nfrom tools.budgets import *\nbudgets.BUDGETS['lectures/'] = 0.2\n")
+def run_with_budget(tmp_path, body):
+    """Run one unit test of a chapter under a budget of 0.2 s."""
+    (tmp_path / "tests" / "part").mkdir(parents=True)
+    (tmp_path / "tests/part/test_slow.py").write_text(f"import time\n\n\ndef test_slow():\n    {body}\n")
+    (tmp_path / "tight.py").write_text("from tools import budgets\nfrom tools.budgets import *\nbudgets.UNIT = 0.2\n")
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "tight", "lectures/slow.ipynb"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "pytest", "-p", "tight", "tests/part/test_slow.py"]
+    return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_excess_over_the_budget_fails(tmp_path):
+    done = run_with_budget(tmp_path, "while time.process_time() < 5: pass")
     assert done.returncode == 1, done.stdout
-    assert "OVER BUDGET" in done.stdout and "lectures/slow.ipynb" in done.stdout
+    assert "OVER BUDGET" in done.stdout and "tests/part/test_slow.py" in done.stdout
+
+
+def test_budgets_count_processor_time(tmp_path):
+    done = run_with_budget(tmp_path, "time.sleep(1)")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """A project with one chapter, its run in the cache, and a way to let nbval compare the two."""
+    root = tmp_path_factory.mktemp("project")
+    (root / "lectures").mkdir()
+    page = write(root / "lectures/my_chapter.ipynb", ("x = 1", None), ("print(x + 1)", "2\n"))
+    cache = get_cache(str(root / "cache"))
+    ran, failures = execute_stale([page], cache, Dependencies(root))
+    assert ran == [page] and failures == []
+    (root / "here.py").write_text(
+        "from pathlib import Path\nfrom jupyter_cache import get_cache\nfrom tools import budgets, replay\n"
+        "from tools.replay import *\n"
+        f"runs = replay.Runs(Path({str(root)!r}), get_cache({str(root / 'cache')!r}))\nreplay.Runs = lambda: runs\n"
+    )
+
+    def compare(*options):
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{root}"}
+        command = [sys.executable, "-m", "pytest", "--nbval", "-p", "tools.budgets", "-p", "here", *options]
+        done = subprocess.run(
+            [*command, "lectures"], cwd=root, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout
+
+    return page, compare
+
+
+def test_nbval_compares_the_run_of_the_book(executed):
+    page, compare = executed
+    code, text = compare()
+    assert code == 0, text
+    assert "2 passed" in text and "lectures/my_chapter.ipynb" in text
+    write(page, ("x = 1", None), ("print(x + 1)", "3\n"))
+    code, text = compare()
+    assert code == 1
+    assert "my_chapter.ipynb::Cell 1" in text and "test_output failed" in text
+
+
+def test_nbval_refuses_a_chapter_that_did_not_run(executed):
+    page, compare = executed
+    write(page, ("x = 2", None), ("print(x + 1)", "3\n"))
+    code, text = compare()
+    assert code == 1
+    assert "lectures/my_chapter.ipynb has no current run" in text
 
 
 def test_make_help_explains_every_target():

@@ -19,6 +19,7 @@ import io
 import json
 import math
 import os
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,8 @@ __all__ = ["MAX_STATES", "Slider", "explore"]
 MAX_STATES = 150
 MAX_FRAME_BYTES = 700_000  # of all frames together, before base64
 DPI = 150
+
+frame_seconds = 0.0  # processor time spent on frames so far: the book's budget counts them apart from the chapter
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,13 @@ def _text(draw, title, sliders):
 
     figure, text = _frame(draw, {name: s.start for name, s in sliders.items()})
     plt.close(figure)
+    display({"text/plain": _describe(title, sliders, text)}, raw=True)
+
+
+def _describe(title, sliders, text):
+    """What a notebook stores of an explorer, whichever way it is shown."""
     ranges = "; ".join(f"{s.label or name} from {s.low:g} to {s.high:g}" for name, s in sliders.items())
-    display({"text/plain": f"[explorer] {title}: {ranges}\n{text}"}, raw=True)
+    return f"[explorer] {title}: {ranges}\n{text}"
 
 
 def _widget(draw, title, sliders):
@@ -167,6 +175,8 @@ def _static(draw, title, sliders):
     from IPython.display import display
     from matplotlib import pyplot as plt
 
+    global frame_seconds
+    begun = time.process_time()
     positions = _moving(sliders)
     fixed = {name: s.start for name, s in sliders.items() if name not in positions}
     images, texts, start = [], [], 0
@@ -179,10 +189,11 @@ def _static(draw, title, sliders):
         if all(values[name] == sliders[name].start for name in values):
             start = index
     frames, size = _encode(images)
+    frame_seconds += time.process_time() - begun
     display(
         {
             "text/html": _page(title, sliders, positions, fixed, frames, texts, start, size),
-            "text/plain": f"[explorer] {title}",
+            "text/plain": _describe(title, sliders, texts[start]),
         },
         raw=True,
     )
