@@ -1,4 +1,4 @@
-"""Build the book: execution of what changed, generated pages, HTML.
+"""Build the book: execution of what changed, generated pages, HTML. Nothing changed means nothing done.
 
     python -m tools.build_book [--jobs N] [--fresh]
 
@@ -11,20 +11,47 @@ from __future__ import annotations
 
 import argparse
 import gc
+import hashlib
 import os
 import sys
 import time
 
-from tools import pages
-from tools.dependencies import Dependencies
-from tools.environment import kernel_environment
-from tools.execution import execute_stale, executed_claims, open_cache
 from tools.project import BUILD, ROOT, executable_pages
+
+STAMP = BUILD / ".built"
+# What no page is made from; everything else in the project counts.
+NOT_READ = {"_build", "work", "generated", "__pycache__", "tests"}
+
+
+def state(root=ROOT, site=BUILD / "html"):
+    """One hash of all that the book is made from, and of the site as it stands."""
+    made = hashlib.sha256()
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in NOT_READ and not name.startswith("."))
+        for name in sorted(files):
+            path = os.path.join(folder, name)
+            made.update(os.path.relpath(path, root).encode())
+            with open(path, "rb") as file:
+                made.update(hashlib.file_digest(file, "sha256").digest())
+    for folder, folders, files in os.walk(site):
+        folders.sort()
+        for name in sorted(files):
+            path = os.path.join(folder, name)
+            found = os.stat(path)
+            made.update(f"{os.path.relpath(path, site)} {found.st_size} {found.st_mtime_ns}".encode())
+    return made.hexdigest()
+
+
+def is_built(root=ROOT, site=BUILD / "html", stamp=STAMP):
+    """Whether the last build succeeded and nothing has changed since, neither the sources nor the site."""
+    return stamp.exists() and stamp.read_text() == state(root, site)
 
 
 def build_pages(fresh):
     """Let Jupyter Book's Sphinx write the site; return whether all went well."""
     from jupyter_book.sphinx import build_sphinx
+
+    from tools.environment import kernel_environment
 
     # Jupyter Book's table of contents asks every object that the collector knows for its class, dead references too.
     gc.freeze()
@@ -51,7 +78,16 @@ def main(argv=None):
     parser.add_argument("--fresh", action="store_true", help="forget cached runs and pages")
     arguments = parser.parse_args(argv)
     started = time.perf_counter()
-    cache, dependencies, notebooks = open_cache(), Dependencies(), executable_pages()
+    if not arguments.fresh and is_built():
+        print("book: nothing has changed since it was built\nopen _build/html/index.html")
+        return 0
+    STAMP.unlink(missing_ok=True)
+    # Imported here: a book that is built is found in a second.
+    from tools import pages
+    from tools.dependencies import shared_dependencies
+    from tools.execution import execute_stale, executed_claims, open_cache
+
+    cache, dependencies, notebooks = open_cache(), shared_dependencies(), executable_pages()
     if arguments.fresh:
         cache.clear_cache()
     ran, failures = execute_stale(notebooks, cache, dependencies, arguments.jobs)
@@ -62,6 +98,7 @@ def main(argv=None):
     if not build_pages(arguments.fresh):
         print("the book was not built: see the warnings above", file=sys.stderr)
         return 1
+    STAMP.write_text(state())
     seconds = time.perf_counter() - started
     print(f"book: {len(ran)} of {len(notebooks)} notebooks executed, built in {seconds:.1f} s")
     print("open _build/html/index.html")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from tools.project import ROOT
@@ -89,6 +89,12 @@ class Dependencies:
             for path in (place / "__init__.py", place.with_name(place.name + ".py")):
                 if path.is_file():
                     yield path
+
+
+@cache
+def shared_dependencies(root=ROOT):
+    """The digests of one build: every module is parsed once, by whoever asks first."""
+    return Dependencies(root)
 
 
 def _code(notebook):

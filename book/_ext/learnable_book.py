@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tools.chapter_end import render as render_chapter_end  # noqa: E402
-from tools.dependencies import Dependencies  # noqa: E402
+from tools.dependencies import shared_dependencies  # noqa: E402
 from tools.pages import report_url  # noqa: E402
 from tools.project import chapters, executable_pages, settings  # noqa: E402
 
@@ -68,7 +68,7 @@ def set_options(app, config):
 
 def outdated(app, env, added, changed, removed):
     """Documents whose outputs depend on something that has changed since they were read."""
-    dependencies = Dependencies(ROOT)
+    dependencies = shared_dependencies()
     now = {str(p.relative_to(ROOT).with_suffix("")): dependencies.digest(p) for p in executable_pages()}
     before = getattr(env, "learnable_digests", {})
     env.learnable_digests = now
