@@ -129,3 +129,16 @@ def test_long_names_break_between_their_words(open_page):
     assert "anywhere" not in name.evaluate("e => getComputedStyle(e).overflowWrap + getComputedStyle(e).wordBreak")
     index = open_page("genindex.html", width=390, height=844)
     assert index.locator(".genindextable wbr").count() > 100
+
+
+def test_long_generated_pages_lay_out_what_is_near(open_page):
+    """At ninety chapters these pages have tens of thousands of elements; a link into them still arrives."""
+    page = open_page("book/generated/benchmarks.html")
+    far = page.locator(".bd-article > section > section").last
+    assert far.evaluate("e => getComputedStyle(e).contentVisibility") == "auto"
+    name = far.get_attribute("id")
+    page.evaluate("id => { location.hash = id; }", name)
+    page.wait_for_function(
+        "e => { const r = e.getBoundingClientRect(); return r.top < innerHeight && r.bottom > 0; }",
+        arg=far.element_handle(),
+    )
