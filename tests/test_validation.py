@@ -66,7 +66,10 @@ def test_scalar_too_large_for_a_float_or_for_printing():
             check_scalar(value, "q")
     with pytest.raises(ValueError, match=r"n must be an integer.* got a number of 16610 bits"):
         check_scalar(10**5000, "n", high=10, integer=True)
-    assert check_scalar(10**400, "n", integer=True) == 10**400
+    for value in (2**63, 10**400):
+        with pytest.raises(ValueError, match="n must be an integer"):
+            check_scalar(value, "n", integer=True)
+    assert check_scalar(2**63 - 1, "n", integer=True) == 2**63 - 1
     with pytest.raises(ValueError, match="x must be an array of real numbers"):
         check_finite_array([10**400], "x")
 

@@ -19,6 +19,7 @@ __all__ = [
     "binary_codes",
     "check_binary",
     "check_finite_array",
+    "check_has",
     "check_loss_matrix",
     "check_magnitude",
     "check_posteriors",
@@ -59,7 +60,7 @@ def check_scalar(value, name, *, low=-np.inf, high=np.inf, closed="both", intege
     closed : {"both", "left", "right", "neither"}, default="both"
         Which ends belong to it.
     integer : bool, default=False
-        Accept whole numbers only, and return an ``int``.
+        Accept whole numbers of 64 bits only, and return an ``int``.
 
     Returns
     -------
@@ -83,7 +84,8 @@ def check_scalar(value, name, *, low=-np.inf, high=np.inf, closed="both", intege
         above = value >= low if closed in ("both", "left") else value > low
         below = value <= high if closed in ("both", "right") else value < high
         accepted = bool(above and below and -np.inf < value < np.inf)
-        accepted = accepted and (integer or _fits_a_float(value))
+        # An int or a Fraction may be finite and still too large for a float, or for the int64 of compiled code.
+        accepted = accepted and (-(2**63) <= value < 2**63 if integer else _fits_a_float(value))
     if not accepted:
         left = "[" if closed in ("both", "left") and low > -np.inf else "("
         right = "]" if closed in ("both", "right") and high < np.inf else ")"
@@ -92,8 +94,37 @@ def check_scalar(value, name, *, low=-np.inf, high=np.inf, closed="both", intege
     return int(value) if integer else float(value)
 
 
+def check_has(value, name, attributes, what):
+    """Refuse an object that lacks what the code below will ask of it.
+
+    Parameters
+    ----------
+    value : object
+    name : str
+        The argument's name, for the message.
+    attributes : str
+        Names that the object must have, separated by spaces.
+    what : str
+        What is accepted, for the message.
+
+    Returns
+    -------
+    object
+        `value` itself.
+
+    Examples
+    --------
+    >>> check_has("two Gaussians", "problem", "n_classes expect", "a problem such as two_gaussians()")
+    Traceback (most recent call last):
+    ...
+    TypeError: problem must be a problem such as two_gaussians(), got str
+    """
+    if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in str(attributes).split()):
+        raise TypeError(f"{name} must be {what}, got {type(value).__name__}")
+    return value
+
+
 def _fits_a_float(value):
-    """An int or a Fraction may be finite and still too large."""
     try:
         return bool(np.isfinite(float(value)))
     except OverflowError:

@@ -22,8 +22,8 @@ def generator(random_state):
 
 
 def check_size(n, name="n_samples", *, low=1):
-    """Return a whole number of at least `low`."""
-    return check_scalar(n, name, low=low, integer=True)
+    """Return a whole number of at least `low` and less than 2^31: a larger one is a slip that would fill the memory."""
+    return check_scalar(n, name, low=low, high=2**31 - 1, integer=True)
 
 
 def check_choice(value, name, choices):

@@ -198,11 +198,16 @@ def make_gaussian_classes(
     """
     n, rng = check_size(n_samples), generator(random_state)
     means = check_finite_array(means, "means", ndim=2)
+    if 0 in means.shape:
+        raise ValueError(f"means must have at least one row and one column, got shape {means.shape}")
     k, d = means.shape
     priors = np.full(k, 1 / k) if priors is None else check_probability_vector(priors, "priors", size=k)
-    covs = np.asarray(1.0 if covs is None else covs, dtype=np.float64)
+    covs = check_finite_array(1.0 if covs is None else covs, "covs")
     shared = covs.ndim < 3
-    covs = np.broadcast_to(covs * np.eye(d) if covs.ndim == 0 else covs, (k, d, d))
+    covs = covs * np.eye(d) if covs.ndim == 0 else covs
+    if covs.shape not in ((d, d), (k, d, d)):
+        raise ValueError(f"covs must be a number or have shape {(d, d)} or {(k, d, d)}, got {covs.shape}")
+    covs = np.broadcast_to(covs, (k, d, d))
     try:
         factors = np.linalg.cholesky(covs)
     except np.linalg.LinAlgError:

@@ -8,7 +8,7 @@ from scipy import linalg, special
 from sklearn.utils import Bunch
 
 from learnable.datasets._simulate import check_choice, check_size, generator
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_has, check_scalar
 
 __all__ = [
     "hub_adjacency",
@@ -432,6 +432,7 @@ def sample_bayesnet(net, n_samples=100, *, random_state=None):
     (3, 8)
     """
     n, rng = check_size(n_samples), generator(random_state)
+    check_has(net, "net", "parents tables", "a stored network, such as load('asia')")
     adjacency = np.zeros((len(net.parents),) * 2, dtype=bool)
     for child, above in enumerate(net.parents):
         adjacency[list(above), child] = True

@@ -216,6 +216,10 @@ def make_bradley_terry(n_comparisons=1000, strengths=10, *, pairs=None, random_s
         first = rng.integers(len(w), size=n)
         pairs = np.column_stack([first, (first + rng.integers(1, len(w), size=n)) % len(w)])
     pairs = np.asarray(pairs)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
+        raise ValueError(f"pairs must be a table of integers with two columns, got shape {pairs.shape}")
+    if pairs.min() < 0 or pairs.max() >= len(w):
+        raise ValueError(f"pairs must hold items 0 to {len(w) - 1}, got {pairs.min()} to {pairs.max()}")
     wins = rng.random(len(pairs)) < w[pairs[:, 0]] / w[pairs].sum(axis=1)
     data = np.where(wins[:, None], pairs, pairs[:, ::-1])
     matrix = np.zeros((len(w), len(w)), dtype=np.int64)

@@ -373,7 +373,7 @@ def make_dialogues(n_samples=600, *, n_classes=10, vocabulary=150, own=0.6, boos
                 drawn[t] = successors[label, drawn[t - 1], which[t]]
         offered = np.column_stack([drawn, confusable[drawn]])
         logits = rng.standard_normal((size, 4))
-        logits[:, 0] += boost
+        logits[:, 0] += check_scalar(boost, "boost")
         shuffle = rng.permuted(np.tile(np.arange(4), (size, 1)), axis=1)
         offered, logits = (np.take_along_axis(x, shuffle, axis=1) for x in (offered, logits))
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -452,6 +452,11 @@ def make_protein_families(
     sizes = (n_folds, n_superfamilies, n_families, n_members)
     names = ("n_folds", "n_superfamilies", "n_families", "n_members")
     folds, supers, families, members = (check_size(s, k) for s, k in zip(sizes, names, strict=True))
+    check_size(folds * supers * families * members, "the number of strings")
+    flank = check_finite_array(flank, "flank", ndim=1)
+    if flank.shape != (2,) or not 0 <= flank[0] <= flank[1] < 2**31:
+        raise ValueError(f"flank must be two lengths, the shorter first, got {flank.tolist()}")
+    flank = flank.astype(np.int64)
     rng = generator(random_state)
     law, background, letters = _substitution()
     cumulated, letters = law.cumsum(axis=1), np.array(letters)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_has, check_scalar
 
 __all__ = ["PruningPath", "best_subtree", "weakest_links"]
 
@@ -83,6 +83,7 @@ def weakest_links(tree, costs=None):
 
 
 def _node_costs(tree, costs):
+    check_has(tree, "tree", "n_nodes left right cost", "a Tree")
     costs = np.ascontiguousarray(check_finite_array(tree.cost if costs is None else costs, "costs", ndim=1))
     if costs.shape != (tree.n_nodes,):
         raise ValueError(f"costs must hold {tree.n_nodes} finite numbers, one for each node")

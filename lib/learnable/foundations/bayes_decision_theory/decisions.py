@@ -19,6 +19,7 @@ from numba import njit
 
 from learnable.validation import (
     check_finite_array,
+    check_has,
     check_loss_matrix,
     check_posteriors,
     check_probabilities,
@@ -100,6 +101,7 @@ def loss_from_costs(costs, classes):
     array([[ 0., 20.],
            [ 1.,  0.]])
     """
+    check_has(costs, "costs", "items", "a dictionary with pairs (truth, decision) as keys")
     classes, _ = encode_labels([], classes)
     place = {label: i for i, label in enumerate(classes.tolist())}
     loss = np.full((classes.size, classes.size), np.nan)

@@ -17,6 +17,8 @@ import warnings
 import numpy as np
 from scipy.integrate import IntegrationWarning
 
+from learnable.validation import check_finite_array, check_scalar
+
 __all__ = [
     "dense_nodes",
     "find_changes",
@@ -156,8 +158,17 @@ def dense_nodes(edges, per_piece=128):
     >>> dense_nodes(np.array([0.0, 1.0, 3.0]), per_piece=2)
     array([0.25, 0.75, 1.5 , 2.5 ])
     """
+    edges = _check_edges(edges)
+    per_piece = check_scalar(per_piece, "per_piece", low=1, high=2**31, integer=True)
     part = (np.arange(per_piece) + 0.5) / per_piece
     return _inside((edges[:-1, None] + np.diff(edges)[:, None] * part).ravel(), edges[0], edges[-1])
+
+
+def _check_edges(edges):
+    edges = check_finite_array(edges, "edges", ndim=1)
+    if len(edges) < 2 or (np.diff(edges) < 0).any():
+        raise ValueError(f"edges must be two or more rising numbers, got {len(edges)}")
+    return edges
 
 
 def gauss_nodes(edges):
@@ -169,6 +180,7 @@ def gauss_nodes(edges):
     >>> round(float(w @ x**2), 12)
     9.0
     """
+    edges = _check_edges(edges)
     nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     x = (middle[:, None] + half[:, None] * nodes).ravel()

@@ -10,7 +10,7 @@ import numpy as np
 
 from learnable.foundations.bayes_decision_theory.decisions import bayes_decision, conditional_risk, cost_matrix
 from learnable.foundations.bayes_decision_theory.problems import Estimate
-from learnable.validation import check_finite_array, check_loss_matrix, check_scalar
+from learnable.validation import check_finite_array, check_has, check_loss_matrix, check_scalar
 
 __all__ = [
     "bayes_error_from_margin",
@@ -36,7 +36,7 @@ def bayes_error_from_max(problem, **options):
     >>> round(float(bayes_error_from_max(five_point())), 12)
     0.24
     """
-    return _affine(1.0, -1.0, problem.expect(lambda x, post: post.max(axis=1), **options))
+    return _affine(1.0, -1.0, _check_problem(problem).expect(lambda x, post: post.max(axis=1), **options))
 
 
 def bayes_error_from_min(problem, **options):
@@ -245,7 +245,7 @@ def plug_in_regret(problem, post_hat, L=None, **options):
     0.16
     """
 
-    loss = check_loss_matrix(L, problem.n_classes)
+    loss = check_loss_matrix(L, _check_problem(problem).n_classes)
 
     def decision(x, post):
         return bayes_decision(post_hat(x), loss)
@@ -279,8 +279,12 @@ def _predictions(h, x):
     return value
 
 
+def _check_problem(problem):
+    return check_has(problem, "problem", "n_classes expect posterior", "a FiniteProblem, a DensityProblem or alike")
+
+
 def _check_two_classes(problem):
-    if problem.n_classes != 2:
+    if _check_problem(problem).n_classes != 2:
         raise ValueError(f"problem must have two classes, got {problem.n_classes}")
 
 

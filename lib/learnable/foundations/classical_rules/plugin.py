@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.foundations.classical_rules.voting import cube_numbers
-from learnable.validation import check_finite_array, check_magnitude, check_scalar
+from learnable.validation import check_finite_array, check_has, check_magnitude, check_scalar
 
 __all__ = [
     "FAMILIES",
@@ -316,6 +316,7 @@ def excess_risk_exact(problem, g, **options):
     >>> round(float(excess_risk_exact(five_point(), lambda x: np.ones(len(x), int))), 10)
     0.16
     """
+    check_has(problem, "problem", "n_classes expect", "a FiniteProblem, a DensityProblem or alike")
     if problem.n_classes != 2:
         raise ValueError("the identity is for two classes")
 
@@ -342,6 +343,7 @@ def plug_in_bounds(problem, eta1, eta0=None, **options):
     dict
         ``excess``, ``l1`` (2 ∫|η − η_n|) and ``l2`` (2 √∫(η − η_n)²), or ``excess`` and ``pair``.
     """
+    check_has(problem, "problem", "n_classes expect", "a FiniteProblem, a DensityProblem or alike")
     if eta0 is None:
 
         def rule(x):

@@ -16,7 +16,7 @@ from scipy import special
 from learnable.latent.entropy_estimation.counts import check_alphabet, in_base, multiplicities
 from learnable.latent.entropy_estimation.quadrature import integrate_rows
 from learnable.latent.entropy_estimation.special import log_progression, trigamma_excess
-from learnable.validation import check_finite_array
+from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["dirichlet_entropy_moments", "entropy_nsb"]
 
@@ -85,6 +85,7 @@ def entropy_nsb(data, alphabet_size, *, kind="counts", base=None, n_nodes=128):
         raise ValueError("alphabet_size is needed: use entropy_dpm where the number of symbols is unknown")
     K, N = int(m.sum()), int(k @ m)
     A = check_alphabet(alphabet_size, K)
+    n_nodes = check_scalar(n_nodes, "n_nodes", low=4, high=100_000, integer=True)
     if A == 1:
         return 0.0, 0.0
 

@@ -195,7 +195,7 @@ class PYMEntropy(BaseEstimator):
         if np.shape(self.grid) != (2,):
             raise ValueError(f"grid must be a pair of integers, got {self.grid!r}")
         for size in self.grid:
-            check_scalar(size, "grid", low=4, integer=True)
+            check_scalar(size, "grid", low=4, high=10_000, integer=True)
         if self.alpha_max != np.inf:
             check_scalar(self.alpha_max, "alpha_max", low=0, closed="neither")
         in_base(1.0, self.base)

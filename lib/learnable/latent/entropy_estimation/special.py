@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit, vectorize
 from scipy import special
 
+from learnable.validation import check_finite_array
+
 __all__ = ["digamma_from_one", "inverse_digamma", "log_progression", "trigamma", "trigamma_excess"]
 
 EULER = float(np.euler_gamma)
@@ -24,7 +26,7 @@ def digamma_from_one(x):
     >>> float(digamma_from_one(1.0)), f"{digamma_from_one(1e-20):.5e}"
     (1.0, '1.64493e-20')
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = check_finite_array(x, "x")
     small = np.abs(x) < 0.06
     near = np.where(small, x, 0.0)
     # psi(1 + x) - psi(1) = sum_{j >= 2} (-1)^j zeta(j) x^(j - 1)

@@ -12,7 +12,7 @@ from scipy import optimize
 from scipy.special import expit
 
 from learnable.foundations.bayes_decision_theory import FiniteProblem, gaussian_classes, plateau
-from learnable.validation import check_finite_array, check_probabilities, check_scalar
+from learnable.validation import check_finite_array, check_has, check_probabilities, check_scalar
 
 __all__ = [
     "FourPointAnswer",
@@ -125,6 +125,7 @@ def constant_model_scores(problem, etas):
     ([0.5556, 0.4444], [-0.7093, -1.3599])
     """
     etas = check_probabilities(np.atleast_1d(check_finite_array(etas, "etas")), "etas")
+    check_has(problem, "problem", "priors", "a problem with priors, such as two_model_logistic()")
     if len(problem.priors) != 2:
         raise ValueError(f"problem must have two classes, got {len(problem.priors)}")
     if etas.min() == 0 or etas.max() == 1:
