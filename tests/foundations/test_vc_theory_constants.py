@@ -1,0 +1,74 @@
+"""VC theory: each bound against the formula that the source prints, and families that have neither origin nor unit."""
+
+import numpy as np
+import pytest
+
+from learnable.foundations.vc_theory import (
+    SRM,
+    IntervalTruth,
+    SieveERM,
+    dichotomies,
+    erm_mean,
+    erm_tail,
+    finite_class,
+    hoeffding,
+    penalty,
+    vapnik_tail,
+    vc_mean,
+    vc_tail,
+    zero_error_tail,
+)
+
+
+def test_constants_of_the_bounds_are_those_of_the_source():
+    eps, n, V = 0.9, 40_000.0, 3
+    printed = {
+        "hoeffding": (hoeffding(), np.log(2) - 2 * n * eps**2),
+        "finite": (finite_class(7), np.log(2 * 7) - 2 * n * eps**2),
+        "vc": (vc_tail(V), np.log(8) + V * np.log(n + 1) - n * eps**2 / 32),
+        "vapnik": (vapnik_tail(V), np.log(4) + V * np.log(2 * n + 1) - n * (eps - 1 / n) ** 2),
+        "erm": (erm_tail(V), np.log(8) + V * np.log(n + 1) - n * eps**2 / 128),
+        "zero": (zero_error_tail(V), np.log(2) + V * np.log(2 * n + 1) - n * eps / 2 * np.log(2)),
+    }
+    for name, (bound, expected) in printed.items():
+        assert float(bound.log_tail(eps, n)) == pytest.approx(expected, rel=1e-12), name
+    assert float(vc_mean(n, V=V)) == pytest.approx(2 * np.sqrt((V * np.log(n + 1) + np.log(2)) / n), rel=1e-12)
+    assert float(erm_mean(n, V)) == pytest.approx(4 * np.sqrt((V * np.log(n + 1) + np.log(2)) / n), rel=1e-12)
+
+
+def test_constants_of_the_penalties():
+    V, n, k = 4.0, 500, 3
+    assert float(penalty("generic", V, n, a=1.5, b=7.0)) == pytest.approx(1.5 * np.sqrt((V * np.log(n) + 7) / n))
+    expected = 2 * np.sqrt((V * np.log(n + 1) + np.log(2)) / n) + np.sqrt(np.log(k) / n)
+    assert float(penalty("lugosi", V, n, k)) == pytest.approx(expected)
+    assert float(penalty("dgl", V, n)) == pytest.approx(np.sqrt(32 * V * (np.log(n) + 1) / n))
+
+
+@pytest.mark.parametrize("family", ["polygons", "halfspaces", "rectangles", "balls"])
+@pytest.mark.parametrize(("unit", "shift"), [(1.0, 1e6), (2.0**-100, 0.0), (2.0**100, 0.0)])
+def test_patterns_have_neither_origin_nor_unit(family, unit, shift):
+    points = np.random.default_rng(0).integers(-8, 9, (7, 2)).astype(float)
+    expected = dichotomies(points, family)
+    assert np.array_equal(dichotomies(unit * (points + shift), family), expected)
+
+
+def test_columns_are_never_dropped_in_silence():
+    X, y = IntervalTruth().sample(200, random_state=0)
+    wide = np.column_stack([np.zeros(200), X])
+    with pytest.raises(ValueError, match="give feature"):
+        SRM(k_max=3).fit(wide, y)
+    narrow = SRM(k_max=3).fit(X, y).predict(X)
+    assert SRM(k_max=3, feature=1).fit(wide, y).predict(wide).tolist() == narrow.tolist()
+
+
+def test_a_sieve_must_be_fitted():
+    with pytest.raises(ValueError, match="not fitted"):
+        SieveERM().predict([[0.5]])
+
+
+@pytest.mark.parametrize("bad", ["a", np.nan, -1.0])
+def test_bounds_refuse_what_is_no_number(bad):
+    with pytest.raises(ValueError):
+        hoeffding().tail(bad, 10)
+    with pytest.raises(ValueError):
+        vc_tail(log_shatter=bad)
