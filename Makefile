@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
 PAGES = $(shell $(BIN)/python -m tools.project $(ONLY))
 
-.PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit doctest nbval check \
+.PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit boundscheck doctest nbval check \
 	exercise-tests browser pdf test-portable wheel clean pins
 
 help: ## this list
@@ -54,6 +54,10 @@ check: env ## stored notebooks, generated files and table of contents agree
 
 unit: env ## unit tests
 	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -p tools.budgets -m "not browser" --ignore tests/exercises
+
+boundscheck: env ## unit tests and examples with every index of compiled code checked, in a cache of its own
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/_build/numba-boundscheck $(BIN)/python -m pytest tests lib/learnable --doctest-modules \
+		-n $(JOBS) --dist loadfile -m "not browser" --ignore tests/exercises --ignore tests/browser --ignore tests/frame
 
 doctest: env ## the examples in docstrings
 	$(BIN)/python -m pytest --doctest-modules lib/learnable -n $(JOBS) --dist loadfile

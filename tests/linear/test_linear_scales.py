@@ -1,0 +1,57 @@
+"""Linear rules: units and origins, and what the kernels of neighbouring chapters refuse."""
+
+import numpy as np
+import pytest
+
+from learnable.latent.tensor_decompositions import HMMTensor, spherical_moments
+from learnable.latent.tensor_decompositions.moments import WordMoments
+from learnable.linear.linear_discrimination import FisherLDA, GaussianBayes, best_halfplane
+
+
+def sample():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    return X, (X[:, 0] + X[:, 1] + 0.7 * rng.normal(size=40) > 0).astype(int)
+
+
+@pytest.mark.parametrize("unit", [(1e-100, 1e-100), (1e8, 1e-8), (1e-8, 1e8), (1e100, 1e100)])
+def test_the_best_halfplane_has_no_units(unit):
+    X, y = sample()
+    expected = best_halfplane(X, y)[2]
+    w, w0, error = best_halfplane(X * unit, y)
+    assert error == expected == np.sum(((X * unit) @ w + w0 >= 0) != y)
+
+
+@pytest.mark.parametrize("equal_cov", [True, False])
+@pytest.mark.parametrize("unit", [(1e8, 1.0), (1e-8, 1e8)])
+def test_gaussian_rules_have_no_units(unit, equal_cov):
+    X, y = sample()
+    rules = (GaussianBayes(equal_cov=equal_cov), FisherLDA())
+    for rule in rules:
+        expected = rule.fit(X, y).predict(X).tolist()
+        assert rule.fit(X * unit, y).predict(X * unit).tolist() == expected
+    with pytest.raises(ValueError, match="singular"):
+        GaussianBayes(equal_cov=equal_cov).fit(np.column_stack([X[:, 0], X[:, 0]]) * unit, y)
+
+
+def test_tables_over_words_are_checked_before_the_passes():
+    moments = WordMoments([[2, 1, 0], [0, 3, 1]])
+    for call in (moments.multiply, moments.whitened_third):
+        for bad in (np.eye(3)[:2], np.zeros((4, 1)), np.zeros(3), np.full((3, 1), np.nan)):
+            with pytest.raises(ValueError, match="must"):
+                call(bad)
+
+
+@pytest.mark.parametrize("symbol", [10**5, 10**9])
+def test_symbols_with_gaps_are_refused_by_a_rule(symbol):
+    with pytest.raises(ValueError, match="numbered anew"):
+        HMMTensor(2).fit([[0, 1, symbol, 1, 0]])
+    with pytest.raises(ValueError, match="not fitted"):
+        HMMTensor(2).to_hmm()
+
+
+def test_the_variance_is_the_mean_of_the_smallest_eigenvalues():
+    X = np.random.default_rng(1).normal(size=(300, 5)) * [1.0, 2.0, 3.0, 4.0, 5.0]
+    values = np.linalg.eigvalsh(np.cov(X.T, ddof=0))
+    for k in (1, 2, 4):
+        assert spherical_moments(X, k)[0] == pytest.approx(values[: 5 - k + 1].mean(), rel=1e-10)
