@@ -16,6 +16,7 @@ import base64
 import html
 import inspect
 import io
+import itertools
 import json
 import math
 import os
@@ -27,7 +28,8 @@ import numpy as np
 __all__ = ["MAX_STATES", "Slider", "explore"]
 
 MAX_STATES = 150
-MAX_FRAME_BYTES = 700_000  # of all frames together, before base64
+USUAL_STATES = 64  # where a lecture does not say how many
+MAX_FRAME_BYTES = 440_000  # of all frames together: 0.6 MB once they are base64
 DPI = 150
 
 frame_seconds = 0.0  # processor time spent on frames so far: the book's budget counts them apart from the chapter
@@ -163,8 +165,13 @@ def _widget(draw, title, sliders):
 def _moving(sliders):
     """The sliders that move in the page without a kernel, with their positions there."""
     free = [name for name, s in sliders.items() if s.static != 1][:2]
-    default = {1: 61, 2: 11}.get(len(free))
-    positions = {name: sliders[name].thin(sliders[name].static or default) for name in free}
+    left, positions = USUAL_STATES, {}
+    # The shortest grid first: what it leaves goes to the other slider.
+    for rest, name in zip(range(len(free), 0, -1), sorted(free, key=lambda n: len(sliders[n].grid())), strict=True):
+        usual = left if rest == 1 else math.isqrt(left)
+        positions[name] = sliders[name].thin(sliders[name].static or usual)
+        left = max(1, left // len(positions[name]))
+    positions = {name: positions[name] for name in free}
     states = math.prod(len(p) for p in positions.values())
     if states > MAX_STATES:
         raise ValueError(f"{states} states in the page without a kernel; at most {MAX_STATES} are allowed")
@@ -179,15 +186,22 @@ def _static(draw, title, sliders):
     begun = time.process_time()
     positions = _moving(sliders)
     fixed = {name: s.start for name, s in sliders.items() if name not in positions}
-    images, texts, start = [], [], 0
-    for index, state in enumerate(np.ndindex(*(len(p) for p in positions.values()))):
-        values = {name: grid[i] for (name, grid), i in zip(positions.items(), state, strict=True)}
-        figure, text = _frame(draw, {**fixed, **values})
+    shape = tuple(len(p) for p in positions.values())
+    states = [
+        {name: grid[i] for (name, grid), i in zip(positions.items(), state, strict=True)}
+        for state in np.ndindex(*shape)
+    ]
+    start = next(i for i, values in enumerate(states) if all(v == sliders[n].start for n, v in values.items()))
+    corners = {np.ravel_multi_index(at, shape) for at in itertools.product(*({0, n - 1} for n in shape))}
+    drawn = {index: _frame(draw, {**fixed, **states[index]}) for index in sorted({start, *corners})}
+    places = _common_places([figure for figure, _ in drawn.values()])
+    images, texts = [], []
+    for index, values in enumerate(states):
+        figure, text = drawn.pop(index, None) or _frame(draw, {**fixed, **values})
+        _put(figure, places)
         images.append(_pixels(figure))
         plt.close(figure)
         texts.append(text)
-        if all(values[name] == sliders[name].start for name in values):
-            start = index
     frames, size = _encode(images)
     frame_seconds += time.process_time() - begun
     display(
@@ -197,6 +211,37 @@ def _static(draw, title, sliders):
         },
         raw=True,
     )
+
+
+def _common_places(figures):
+    """Places of the axes in which every one of the figures has room for its labels, or None.
+
+    Laying out a figure costs as much as drawing it, and axes that move from frame to frame distract. The layouts of the
+    extreme states and of the first are found; each axes gets the part that it has in all of them.
+    """
+    boxes = []
+    for figure in figures:
+        engine = figure.get_layout_engine()
+        if engine is None or figure._suptitle or figure.legends or figure.subfigs:
+            return None
+        figure.set_dpi(DPI)
+        engine.execute(figure)
+        boxes.append([axes.get_position(original=True).extents for axes in figure.axes])
+    if len({len(b) for b in boxes}) != 1 or not boxes[0]:
+        return None
+    boxes = np.array(boxes)
+    return np.concatenate([boxes[:, :, :2].max(axis=0), boxes[:, :, 2:].min(axis=0)], axis=1)
+
+
+def _put(figure, places):
+    """Place the axes and switch the layout off, where the figure has the axes that the places were found for."""
+    from matplotlib.transforms import Bbox
+
+    if places is None or len(figure.axes) != len(places):
+        return
+    figure.set_layout_engine("none")
+    for axes, box in zip(figure.axes, places, strict=True):
+        axes.set_position(Bbox.from_extents(box), which="original")
 
 
 def _pixels(figure):
@@ -215,23 +260,25 @@ def _encode(images):
     size = images[0].size
     if any(image.size != size for image in images):
         raise ValueError("every state must draw a figure of the same size")
+    probe = images[:: max(1, len(images) // 8)]
     for factor, colours in ((1.0, 96), (1.0, 48), (0.75, 48), (0.75, 24), (0.6, 24)):
-        frames, total = [], 0
-        for done, image in enumerate(images):
-            small = image if factor == 1.0 else image.resize([round(side * factor) for side in size])
-            buffer = io.BytesIO()
-            # Line drawings have few colours; a palette keeps text sharp at a third of a lossy frame's size.
-            palette = small.quantize(colours, method=2).convert("RGBA")
-            palette.save(buffer, "WEBP", lossless=True, quality=80, method=4)
-            frames.append(buffer.getvalue())
-            total += len(frames[-1])
-            if done == 9 and total / 10 * len(images) > 1.3 * MAX_FRAME_BYTES:
-                break
-        if len(frames) == len(images) and total <= MAX_FRAME_BYTES:
+        guess = sum(len(_compress(image, factor, colours)) for image in probe) / len(probe) * len(images)
+        if guess > 1.1 * MAX_FRAME_BYTES:
+            continue
+        frames = [_compress(image, factor, colours) for image in images]
+        if sum(map(len, frames)) <= MAX_FRAME_BYTES:
             return [base64.b64encode(frame).decode() for frame in frames], size
     raise ValueError(
         f"{len(images)} frames do not fit into {MAX_FRAME_BYTES} bytes: fewer positions (static=) or a plainer figure"
     )
+
+
+def _compress(image, factor, colours):
+    """One frame. Line drawings have few colours; a palette keeps text sharp at a third of a lossy frame's size."""
+    small = image if factor == 1.0 else image.resize([round(side * factor) for side in image.size])
+    buffer = io.BytesIO()
+    small.quantize(colours, method=2).convert("RGBA").save(buffer, "WEBP", lossless=True, quality=50, method=2)
+    return buffer.getvalue()
 
 
 def _page(title, sliders, positions, fixed, frames, texts, start, size):
