@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from mistakes import read_mistakes
 
 from learnable.exercises.checking import hidden_seed
 from learnable.exercises.masters import Assignment
@@ -65,7 +66,10 @@ def assignment(chapter):
 
 
 def wrong_solutions(chapter):
-    """Return the wrong solutions kept for a chapter."""
+    """Return the wrong solutions kept for a chapter: patches, or functions where they are not patches yet."""
+    patches = Path(__file__).parent / "wrong" / f"{chapter.partition('/')[2]}.diff"
+    if patches.exists():
+        return read_mistakes(patches.read_text(encoding="utf-8"), assignment(chapter).answers)
     path = Path(__file__).parent / "wrong" / f"{chapter.partition('/')[2]}.py"
     spec = importlib.util.spec_from_file_location(f"wrong_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)

@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from mistakes import read_mistakes
 from support import CHAPTERS, ROOT, assignment, run_cells, run_tests, wrong_solutions
 
 SEEDS = (0, 1, 20120116)
@@ -40,6 +41,21 @@ def test_untouched_notebook_scores_nothing(chapter):
             assert "WrongAnswer: " in message, f"{question}, {title}: {message}"
 
 
+def earned(chapter, question, outcome):
+    """Return the share of a question's points that an outcome earns."""
+    cases = assignment(chapter).test_file(question).test_cases
+    return sum(c.points for c in cases if outcome[c.name][0]) / sum(c.points for c in cases)
+
+
+def test_a_patch_that_does_not_apply_is_named():
+    answers = {"q1": "def f(x):\n    return x + x"}
+    for text, problem in (("- y\n+ z", "occurs 0 times"), ("- x\n+ z", "occurs 3 times"), ("- x +\n+ x +", "nothing")):
+        with pytest.raises(ValueError, match=f"q1: A slip.*{problem}"):
+            read_mistakes(f"q1: A slip\n{text}", answers)
+    (wrong,) = read_mistakes("q1: A constant | Case\n@ f\n+ return 3", answers)
+    assert wrong.source == "def f(x):\n    return 3" and wrong.fails == ("Case",)
+
+
 @each_chapter
 def test_each_hidden_case_catches_a_plausible_mistake(chapter):
     given = assignment(chapter)
@@ -54,6 +70,9 @@ def test_each_hidden_case_catches_a_plausible_mistake(chapter):
             outcome = run_tests(chapter, wrong.question, names, seed)
             failed = {title for title, (passed, _) in outcome.items() if not passed}
             assert failed >= set(wrong.fails), f"{wrong.name}, seed {seed}: should fail {set(wrong.fails) - failed}"
+            if not wrong.fails:
+                share = earned(chapter, wrong.question, outcome)
+                assert share <= 1 / 3 + 1e-9, f"{wrong.question}, {wrong.name}, seed {seed}: earns {share:.0%}"
         caught |= {(wrong.question, title) for title in failed}
         public = {c.name for c in given.test_file(wrong.question).test_cases if not c.hidden}
         if not failed & public:

@@ -184,6 +184,19 @@ class Assignment:
                 cell.outputs, cell.execution_count = [], None
         return notebook
 
+    @cached_property
+    def answers(self):
+        """The right answer to each question, as source."""
+        answers, name, inside = {}, None, False
+        for cell in self.master.cells:
+            config = _raw_config(cell, "# BEGIN QUESTION")
+            name = config["name"] if config else name
+            if cell.cell_type == "raw" and cell.source.strip() in ("# BEGIN SOLUTION", "# END SOLUTION"):
+                inside = "BEGIN" in cell.source
+            elif inside and cell.cell_type == "code":
+                answers.setdefault(name, []).append(_without_markers(cell.source))
+        return {name: "\n\n\n".join(cells) for name, cells in answers.items()}
+
     def cells_of_solution(self):
         """Return the code cells of the worked solution, as a submission would hold them."""
         return [c.source for c in self.solution_notebook().cells if c.cell_type == "code"]
@@ -304,7 +317,7 @@ def _questions(master, tests, path):
             title=config["title"],
             difficulty=config["difficulty"],
             section=str(config["section"]),
-            points=config["points"],
+            points=sum(config["points"]) if isinstance(config["points"], list) else config["points"],
             hints=tuple(config["hints"]),
         )
     if not questions:
