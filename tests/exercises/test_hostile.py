@@ -80,7 +80,6 @@ def test_everything_is_contained_for_an_ordinary_user_too(tmp_path):
         sys.executable,
         "-m",
         "pytest",
-        "-q",
         "-p",
         "no:xdist",
         str(Path(__file__)),
