@@ -115,7 +115,7 @@ def _distance(plus, minus, cap, tol, max_iter):
     shift = plus.mean(axis=0)
     P, M = plus - shift, minus - shift
     # In units of the largest coordinate, so that squares and tolerances are those of numbers of size one.
-    scale = max(np.abs(P).max(initial=0.0), np.abs(M).max(initial=0.0))
+    scale = float(max(np.abs(P).max(initial=0.0), np.abs(M).max(initial=0.0)))
     if scale > 0.0:
         P, M = P / scale, M / scale
     a, b = _start(P.shape[0], cap), _start(M.shape[0], cap)
