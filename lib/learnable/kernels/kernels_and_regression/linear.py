@@ -167,9 +167,9 @@ def ridge_path(X, y, lams):
 
     Examples
     --------
-    >>> ridge_path([[-1.0], [1.0]], [0.0, 4.0], [0.0, 2.0]).coefs
-    array([[2.],
-           [1.]])
+    >>> ridge_path([[-1.0], [1.0]], [0.0, 4.0], [0.5, 2.0]).coefs
+    array([[1.6],
+           [1. ]])
     """
     X, y, centre, U, s, V = _decompose(X, y)
     lams = _penalties(lams)
