@@ -47,6 +47,9 @@ def arranged(toc, order):
         for entry in group["chapters"]:
             if entry["file"] == "book/generated/benchmarks":
                 entry["sections"] = [{"file": benchmark_page(part), "title": PARTS[part]} for part in parts]
+            elif entry["file"] == "book/generated/api/index":
+                shared = [page for page in entry["sections"] if page["file"].rpartition("/")[2] not in PARTS]
+                entry["sections"] = [{"file": f"book/generated/api/{part}"} for part in parts] + shared
             elif entry["file"].startswith("book/refreshers/"):
                 entry["title"] = short_refresher(refresher(entry["file"].rpartition("/")[2])[0])
     return {**toc, "parts": groups}

@@ -1,0 +1,65 @@
+"""`make chapter` makes a chapter that passes its checks as it is, in an old part of the book and in a new one."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tools.project import PARTS, ROOT, chapters
+
+SKIPPED = shutil.ignore_patterns(".git", ".venv*", "_build", "generated", "__pycache__", "work", "*.egg-info")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A throw-away copy of the project with a new chapter, the first of its part; and how to run a module in it."""
+    folder = tmp_path_factory.mktemp("project") / "learnable"
+    shutil.copytree(ROOT, folder, ignore=SKIPPED)
+    environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'lib'}", "LEARNABLE_EXPLORE": "text"}
+
+    def run(*arguments):
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+        return done.stdout
+
+    part = next(part for part in PARTS if part not in {chapter.part for chapter in chapters()})
+    run("-m", "tools.new_chapter", part, "my_method", "My method")
+    return part, run
+
+
+def test_code_and_lists_are_in_order(copy):
+    _, run = copy
+    run("-m", "ruff", "check", ".")
+    run("-m", "ruff", "format", "--check", ".")
+    run("-m", "tools.notebooks", "check")
+    run("-m", "tools.readme", "--check")
+    run("-m", "tools.exercises", "check")
+
+
+def test_every_layer_passes(copy):
+    part, run = copy
+    rules = [f"tests/frame/test_{name}.py" for name in ("chapters", "api", "layers")]
+    # The rules for this chapter, and those for the lists of all chapters; the others' chapters have their own run.
+    chosen = "my_method or needs or contents or readme or public or errata"
+    said = run("-m", "pytest", "tests/exercises/test_masters.py", f"tests/{part}", *rules, "-k", chosen)
+    assert "skipped" not in said and "no tests" not in said
+    run("-m", "pytest", "--doctest-modules", f"lib/learnable/{part}")
+    run("-m", "pytest", "--nbval", "--nbval-current-env", f"lectures/{part}/my_method.ipynb")
+    assert "1 comparisons agree" in run(f"benchmarks/{part}/bench_my_method.py", "--smoke")
+
+
+def test_contents_keep_their_order(copy):
+    part, run = copy
+    run("-m", "tools.toc", "--check")
+    listed = run("-c", "from tools.project import chapters; print(*[c.part for c in chapters()])").split()
+    assert part in listed and listed == sorted(listed, key=list(PARTS).index)
+    (reference,) = re.findall(r"file: book/generated/api/index\n *sections:\n((?: *- file: .*\n)+)", _contents(run))
+    assert f"book/generated/api/{part}\n" in reference
+
+
+def _contents(run):
+    return run("-c", "print(open('_toc.yml', encoding='utf-8').read())")
