@@ -199,7 +199,8 @@ class SieveERM(_BinaryRule):
     >>> SieveERM().fit(X, y).k_
     10
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> SieveERM(member=lambda k: DecisionTreeClassifier(max_leaf_nodes=k + 1)).fit(X, y).estimator_.get_n_leaves()
+    >>> sieve = SieveERM(member=lambda k: DecisionTreeClassifier(max_leaf_nodes=k + 1)).fit(X, y)
+    >>> int(sieve.estimator_.get_n_leaves())
     11
     """
 
