@@ -39,8 +39,13 @@ book: env ## execute what changed and build the pages into _build/html
 lab: env ## open JupyterLab
 	$(BIN)/jupyter lab --notebook-dir .
 
-test: lint check book nbval doctest unit exercise-tests browser bench-smoke ## every check, as CI runs it
+ifneq ($(ONLY)$(CHANGED),)
+test: env
+	$(BIN)/python -m tools.chapter_test $(ONLY) $(if $(CHANGED),--since $(CHANGED)) --jobs $(JOBS)
+else
+test: lint check book nbval doctest unit exercise-tests browser bench-smoke ## every check, as CI runs it (ONLY=slug, CHANGED=revision)
 	@echo "make test: all layers passed"
+endif
 
 lint: env ## ruff over code and notebooks
 	$(BIN)/ruff check .
