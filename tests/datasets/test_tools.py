@@ -72,7 +72,8 @@ def test_page_names_every_set_and_simulator(tmp_path):
     assert dataset_page.write(path) and not dataset_page.write(path)
     page = path.read_text(encoding="utf-8")
     for name in available():
-        assert f"| `{name}` |" in page and f"\n`{name}`\n: " in page, name
+        place = f'<span id="data-{name.replace("_", "-")}"></span>'  # chapters link here
+        assert f"| {place}`{name}` |" in page and f"\n`{name}`\n: " in page, name
     assert "`make_twonorm`" in page and "`make_room`" in page and "83 can be loaded or simulated" in page
     assert not re.search(r"\bNone\b", page) and "\t" not in page
     for name in _registry.STAND_INS:
