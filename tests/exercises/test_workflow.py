@@ -326,13 +326,15 @@ def test_template_is_a_master_that_passes(tmp_path):
     path.parent.mkdir(parents=True)
     nbformat.write(master_template("foundations", "my_method", "My method"), path)
     given = Assignment.load(path)
-    names = run_cells(given.cells_of_solution())
-    file = given.test_file("q1")
-    file.run(names)
-    assert file.score == given.points == 4
-    names = run_cells([c.source for c in given.student.cells if c.cell_type == "code"])
-    file.run(names)
-    assert file.score == 0
+    right = run_cells(given.cells_of_solution())
+    untouched = run_cells([c.source for c in given.student.cells if c.cell_type == "code"])
+    for question in ("q1", "q2", "q3"):
+        file = given.test_file(question)
+        file.run(right)
+        assert file.score == 4
+        file.run(untouched)
+        assert file.score == 0
+    assert given.points == 12
 
 
 CLASS_TEST = '''
@@ -370,12 +372,10 @@ def small_book(tmp_path, monkeypatch):
         path = tmp_path / "book" / "exercises" / "solutions" / "linear" / f"{slug}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         notebook = master_template("linear", slug, slug.capitalize())
+        del notebook.cells[13:33]  # the second and the third question
         if slug == "second":
-            notebook.cells[
-                6
-            ].source = (
-                f"# BEGIN SOLUTION\n{CLASS_ANSWER}\n# END SOLUTION\n\n\ndef twice(x):\n    return 2 * np.asarray(x)"
-            )
+            given = "def mean_so_far(x):\n    return np.cumsum(x) / np.arange(1, len(x) + 1)"
+            notebook.cells[6].source = f"# BEGIN SOLUTION\n{CLASS_ANSWER}\n# END SOLUTION\n\n\n{given}"
             notebook.cells[10].source = CLASS_TEST.strip()
         nbformat.write(notebook, path)
     (tmp_path / "book" / "pyproject.toml").write_text("")
