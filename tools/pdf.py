@@ -25,6 +25,7 @@ from pypdf.generic import Fit
 import learnable
 from tools.chapter_end import AUTHORS, BOOK, editions
 from tools.project import BUILD, ROOT
+from tools.toc import CAPTION
 
 OUTPUT = BUILD / "pdf"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -54,9 +55,12 @@ def contents():
     """``[(caption of the part, [document, ...]), ...]`` in the order of the table of contents."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     parts = [("", [toc["root"]])]
-    for part in toc["parts"]:
-        kept = [entry["file"] for entry in part["chapters"] if not entry["file"].startswith(LEFT_OUT)]
-        parts.append((part["caption"], kept))
+    for group in toc["parts"]:
+        kept = [entry for entry in group["chapters"] if not entry["file"].startswith(LEFT_OUT)]
+        if group["caption"] == CAPTION:  # each part of the book is a page with its chapters below it
+            parts += [(entry["title"], [page["file"] for page in (entry, *entry["sections"])]) for entry in kept]
+        else:
+            parts.append((group["caption"], [entry["file"] for entry in kept]))
     return parts
 
 

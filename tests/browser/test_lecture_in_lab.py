@@ -14,13 +14,9 @@ READ = {"debiased_lasso", "boosting_l1_path"}  # between them they use every dir
 
 @pytest.mark.parametrize("chapter", [c for c in chapters() if c.slug in READ], ids=lambda c: c.slug)
 def test_a_lecture_reads_well(browser, lab, chapter):
-    address, folder = lab
-    shutil.copy(chapter.lecture, folder / chapter.lecture.name)
+    shutil.copy(chapter.lecture, lab.folder / chapter.lecture.name)
     page = browser.new_page(viewport={"width": 1300, "height": 1000})
-    # JupyterLab takes cells out of the page that are not in view: here all of them are to be read.
-    setting = f"{address}/lab/api/settings/@jupyterlab/notebook-extension:tracker"
-    assert page.request.put(setting, data={"raw": '{"windowingMode": "none"}'}).ok
-    page.goto(f"{address}/lab/tree/{chapter.lecture.name}?reset", timeout=60_000)
+    page.goto(f"{lab.address}/lab/tree/{chapter.lecture.name}?reset", timeout=60_000)
     page.wait_for_selector(".jp-MarkdownCell .myst h1", timeout=60_000)
     cells = page.locator(".jp-MarkdownCell")
     drawn = (

@@ -1,6 +1,7 @@
 """The two menus, at the widths of a phone, a tablet and a desktop, by pointer and by keyboard."""
 
 import pytest
+from visits import typeset
 
 pytestmark = pytest.mark.browser
 FIRST = "lectures/foundations/bayes_decision_theory.html"
@@ -97,9 +98,9 @@ SCROLLERS = """() => [...document.querySelectorAll('.figure-scroll, div.math mjx
     shaded: getComputedStyle(e).backgroundImage.split('linear-gradient').length > 4}))"""
 
 
-def test_what_is_cut_on_a_phone_shows_it_and_scrolls_by_keyboard(open_page, wait_for_formulas):
+def test_what_is_cut_on_a_phone_shows_it_and_scrolls_by_keyboard(open_page):
     page = open_page(WIDE, width=390, height=844)
-    wait_for_formulas(page)
+    typeset(page)
     page.wait_for_function(f"({SCROLLERS})().every(e => e.wide === e.stop)")
     found = page.evaluate(SCROLLERS)
     wide = [scroller for scroller in found if scroller["wide"]]
@@ -109,7 +110,7 @@ def test_what_is_cut_on_a_phone_shows_it_and_scrolls_by_keyboard(open_page, wait
     page.keyboard.press("ArrowRight")
     page.wait_for_function("e => e.scrollLeft > 0", arg=formula.element_handle())
     desk = open_page(WIDE, width=1400)
-    wait_for_formulas(desk)
+    typeset(desk)
     assert not any(scroller["wide"] or scroller["stop"] for scroller in desk.evaluate(SCROLLERS))
 
 
