@@ -160,7 +160,7 @@ def _simulators():
         if info.name.startswith("_") or info.name == "loaders":
             continue
         module = importlib.import_module(f"{package.__name__}.{info.name}")
-        lines += [f"### `learnable.datasets.{info.name}`\n", _prose(_first_line(module)) + "\n"]
+        lines += [f"### `{info.name}`\n", f"{_prose(_first_line(module))} In `{module.__name__}`:\n"]
         for name in module.__all__:
             item = getattr(module, name)
             if inspect.isfunction(item):

@@ -21,8 +21,8 @@ Every chapter has graded exercises. Complete the functions, run the check below 
 failed, what was expected and what came, gives hints one step at a time, and names the section to read again.
 
 In a copy of the book, `learnable start SLUG` puts an exercise and its lecture into `work/`, and `learnable progress`
-shows how far you are. Or download a notebook here; it needs `pip install "learnable[exercises]"` and JupyterLab. If you
-teach, see [](/book/instructors.md).
+shows how far you are. Or download a notebook here; it needs JupyterLab and the package with its exercises, which
+`pip install ".[exercises]"` in a copy of the book installs. If you teach, see [](/book/instructors.md).
 
 """
 
@@ -55,6 +55,7 @@ def text(folder, shelf=None):
 def _chapter(name, about, shelf, folder, has_lecture):
     slug = name.partition("/")[2]
     title = about["title"].removeprefix("Exercises: ")
+    title = title[0].upper() + title[1:]
     heading = f"[{_plain(title)}](/lectures/{name}.ipynb)" if has_lecture else _plain(title)
     link = os.path.relpath(shelf.exercise(name), folder).replace(os.sep, "/")
     total = sum(q["points"] for q in about["questions"].values())

@@ -36,6 +36,7 @@ from tools.project import chapters, executable_pages, settings  # noqa: E402
 MATHJAX = ("tex-chtml.js", "ui/lazy.js", "output/chtml/fonts", "input/tex/extensions")
 EXPLORER_DATA = re.compile(r'<script type="application/json" class="explorer-data">(.*?)</script>', re.S)
 FIGURE = re.compile(r"<img (?=[^>]*size-(\d+)x(\d+))([^>]*>)")
+EXPLORER = re.compile(r'<img class="explorer-picture" width="(\d+)"[^>]*>')
 NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
 INDEX_NAME = re.compile(r"(?<=>)[^<>\s]+[._][^<>]*(?=<)")
 INDICES = ("genindex.html", "prf-prf.html")
@@ -109,8 +110,14 @@ def render_image(self, data):
 
 
 def reserve_space(app, page, template, context, doctree):
-    """Give code-made figures their width and height, so that the page does not jump, and a box to scroll in."""
+    """Give code-made figures their width and height, so that the page does not jump, and a box to scroll in.
+
+    The pictures of explorers know their size and get the box only.
+    """
     if context.get("body"):
+        context["body"] = EXPLORER.sub(
+            r'<span class="figure-scroll" style="--width: \1px">\g<0></span>', context["body"]
+        )
         sized = r'<span class="figure-scroll" style="--width: \1px"><img width="\1" height="\2" \3</span>'
         context["body"] = FIGURE.sub(sized, context["body"])
 

@@ -117,10 +117,10 @@ def test_what_is_cut_on_a_phone_shows_it_and_scrolls_by_keyboard(open_page):
 def test_ticks_of_figures_are_legible_on_a_phone(open_page):
     """Figures are drawn with text of 10.5 points at 100 dots an inch: 14.6 pixels, of which nine must be left."""
     page = open_page(WIDE, width=390, height=844)
-    scales = page.locator("img.figure-image").evaluate_all(
+    scales = page.locator("img.figure-image, img.explorer-picture").evaluate_all(
         "all => all.map(i => i.clientWidth / +i.getAttribute('width'))"
     )
-    assert len(scales) >= 4 and min(scales) * 10.5 / 72 * 100 >= 9
+    assert len(scales) >= 5 and min(scales) * 10.5 / 72 * 100 >= 9
 
 
 def test_long_names_break_between_their_words(open_page):
