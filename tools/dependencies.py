@@ -14,9 +14,8 @@ import json
 from functools import cache, lru_cache
 from pathlib import Path
 
+from learnable.book.sources import PACKAGE_NAME, Sources, strings
 from tools.project import ROOT
-
-PACKAGE_NAME = "learnable"
 
 
 class Dependencies:
@@ -25,28 +24,20 @@ class Dependencies:
     def __init__(self, root=ROOT):
         self.root = Path(root)
         self.library = self.root / "lib"
-        self._direct = lru_cache(maxsize=None)(self._parse_module)
+        self._sources = Sources(self.library)
         self._hash_file = lru_cache(maxsize=None)(lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
 
     def modules(self, notebook):
         """Files of the package that ``notebook`` imports, transitively, in sorted order."""
-        tree = ast.parse(_code(notebook))
-        pending = list(self._imported_files(tree, package=None))
-        found = set()
-        while pending:
-            path = pending.pop()
-            if path not in found:
-                found.add(path)
-                pending.extend(self._direct(path)[0])
-        return sorted(found)
+        return self._sources.needed(ast.parse(_code(notebook)))
 
     def data(self, notebook):
         """Data files whose name stands as a string in the notebook or in a module that it imports."""
         folder = self.library / PACKAGE_NAME / "datasets" / "data"
-        named = _strings(ast.parse(_code(notebook)))
+        named = strings(ast.parse(_code(notebook)))
         for path in self.modules(notebook):
             if "datasets" not in path.relative_to(self.library).parts:
-                named |= self._direct(path)[1]
+                named |= self._sources.parse(path)[1]
         files = folder.rglob("*") if folder.is_dir() else ()
         return sorted(path for path in files if path.is_file() and path.name.split(".")[0] in named)
 
@@ -59,36 +50,6 @@ class Dependencies:
         if pins.exists():
             parts.append(["requirements.txt", self._hash_file(pins)])
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-    def _parse_module(self, path):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        package = path.relative_to(self.library).parent.parts
-        return tuple(self._imported_files(tree, package)), _strings(tree)
-
-    def _imported_files(self, tree, package):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    yield from self._files(alias.name.split("."))
-            elif isinstance(node, ast.ImportFrom):
-                base = [] if node.module is None else node.module.split(".")
-                if node.level:
-                    if package is None:
-                        continue
-                    base = [*package[: len(package) - node.level + 1], *base]
-                yield from self._files(base)
-                for alias in node.names:
-                    yield from self._files([*base, alias.name])
-
-    def _files(self, dotted):
-        """The module's own file and the ``__init__`` of every package above it."""
-        if not dotted or dotted[0] != PACKAGE_NAME:
-            return
-        for depth in range(1, len(dotted) + 1):
-            place = self.library.joinpath(*dotted[:depth])
-            for path in (place / "__init__.py", place.with_name(place.name + ".py")):
-                if path.is_file():
-                    yield path
 
 
 @cache
@@ -106,7 +67,3 @@ def _code(notebook):
         if cell["cell_type"] == "code":
             lines += [line for line in "".join(cell["source"]).splitlines() if not line.lstrip().startswith(("%", "!"))]
     return "\n".join(lines)
-
-
-def _strings(tree):
-    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}

@@ -98,6 +98,17 @@ def _parser():
     command.add_argument("--to", required=True, metavar="DIR")
     command.set_defaults(action=_solutions)
 
+    command = commands.add_parser("reproduce", help="run a chapter's studies at the source's scale, or go on with them")
+    command.add_argument("slug", metavar="SLUG")
+    command.add_argument("--study", metavar="NAME", action="append", help="only this one (can be given several times)")
+    command.add_argument(
+        "--scale", type=_scale, default="paper", help="lecture, paper, or a share of the repetitions in (0, 1]"
+    )
+    command.add_argument("--jobs", type=int, default=_cores(), help="processes at the same time (default: %(default)s)")
+    command.add_argument("--scheduler", metavar="ADDRESS", help="run on this Dask cluster instead")
+    command.add_argument("--store", action="store_true", help="write the results into the package, for the book")
+    command.set_defaults(action=_reproduce)
+
     command = commands.add_parser("sandbox", help="say how submissions would be confined on this machine")
     command.set_defaults(action=_sandbox)
     return parser
@@ -131,6 +142,35 @@ def _shelf():
             "(In a bundle from an instructor, open its notebooks directly.)"
         )
     return shelf
+
+
+def _scale(text):
+    return text if text in ("lecture", "paper") else float(text)
+
+
+def _reproduce(options):
+    """Run studies, one after the other; what is finished is never computed again."""
+    from learnable.book.study import find_studies, reproduce, store
+
+    known = find_studies(options.slug)
+    unknown = [name for name in options.study or () if name not in known]
+    if unknown:
+        raise ValueError(f"no study {unknown[0]!r} in {options.slug}; there are {', '.join(known)}")
+    for name in options.study or known:
+        study = known[name]
+        print(f"{name}: {study.source}, {len(study.cells(options.scale))} cells", flush=True)
+        started = time.monotonic()
+        results = reproduce(
+            [study],
+            scale=options.scale,
+            n_jobs=options.jobs,
+            scheduler=options.scheduler,
+            progress=sys.stderr.isatty(),
+        )
+        print(results[0].to_text())
+        print(f"{time.monotonic() - started:.0f} s now, {results[0].seconds:.0f} s of processor time in all")
+        if options.store:
+            print(f"stored in {_short(store(results))}")
 
 
 def _start(options):

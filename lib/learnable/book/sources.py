@@ -1,0 +1,98 @@
+"""Which files of the package a piece of code needs, found by parsing: nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+
+__all__ = ["PACKAGE_NAME", "Sources", "code_digest"]
+
+PACKAGE_NAME = "learnable"
+
+
+class Sources:
+    """The modules below one library folder, the one that holds ``learnable/``."""
+
+    def __init__(self, library):
+        self.library = Path(library)
+        self.parse = lru_cache(maxsize=None)(self._parse)
+
+    def needed(self, tree, package=None):
+        """Files that the code in ``tree`` imports, directly or through others, in sorted order.
+
+        ``package`` are the names of the packages around the code, for its relative imports.
+        """
+        pending, found = list(self._imported(tree, package)), set()
+        while pending:
+            path = pending.pop()
+            if path not in found:
+                found.add(path)
+                pending.extend(self.parse(path)[0])
+        return sorted(found)
+
+    def _parse(self, path):
+        """``(files imported, strings)`` of a module."""
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        package = path.relative_to(self.library).parent.parts
+        return tuple(self._imported(tree, package)), strings(tree)
+
+    def _imported(self, tree, package):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield from self._files(alias.name.split("."))
+            elif isinstance(node, ast.ImportFrom):
+                base = [] if node.module is None else node.module.split(".")
+                if node.level:
+                    if package is None:
+                        continue
+                    base = [*package[: len(package) - node.level + 1], *base]
+                yield from self._files(base)
+                for alias in node.names:
+                    yield from self._files([*base, alias.name])
+
+    def _files(self, dotted):
+        """The module's own file and the ``__init__`` of every package above it."""
+        if not dotted or dotted[0] != PACKAGE_NAME:
+            return
+        for depth in range(1, len(dotted) + 1):
+            place = self.library.joinpath(*dotted[:depth])
+            for path in (place / "__init__.py", place.with_name(place.name + ".py")):
+                if path.is_file():
+                    yield path
+
+
+def strings(tree):
+    """All string constants of a piece of code."""
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def code_digest(path):
+    """A hash of the code in a module's file and in all that it imports of the package; comments and docstrings apart.
+
+    ``learnable.book`` is left out: it shows results, it does not make them.
+    """
+    path = Path(path).resolve()
+    inside = [folder.parent for folder in path.parents if folder.name == PACKAGE_NAME]
+    library = inside[0] if inside else Path(__file__).resolve().parents[2]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = path.relative_to(library).parent.parts if inside else None
+    needed = [file for file in Sources(library).needed(tree, package) if file != path]
+    shown = library / PACKAGE_NAME / "book"
+    told = [["", _meaning(path)]]
+    told += [[file.relative_to(library).as_posix(), _meaning(file)] for file in needed if shown not in file.parents]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def _meaning(path):
+    """A hash of the module as the parser sees it, without docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(
+            node
+        ):
+            del node.body[0]
+    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()
