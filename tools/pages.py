@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 import json
 import sys
-from collections import Counter
 from urllib.parse import quote
 
 import yaml
 
-from tools import charts, maps, parts_page
+from tools import charts, ledger_page, maps, parts_page
 from tools.execution import claims_in
-from tools.project import GENERATED, PARTS, ROOT, chapters, write_if_changed
+from tools.project import GENERATED, PARTS, ROOT, chapters, raw, write_if_changed
 
-VERDICTS = ("reproduced", "same direction", "differs")
 UP = "../../"  # from book/generated/ to the root of the site
 
 
@@ -30,7 +27,7 @@ def write_all(folder=GENERATED, executed=None):
     _executed.clear()
     _executed.update(executed or {})
     made = {
-        "ledger.md": ledger(),
+        "ledger.md": ledger_page.text(chapters(), claims),
         "benchmarks.md": benchmarks(),
         "sources.md": sources(),
         "prerequisites.md": prerequisites(),
@@ -52,66 +49,9 @@ def write_all(folder=GENERATED, executed=None):
     return changed
 
 
-def raw(text):
-    return "```{raw} html\n" + text + "\n```\n"
-
-
 def claims(chapter):
     """The claims of a chapter, in their order: as the book's run measured them."""
     return _executed[chapter.docname] if chapter.docname in _executed else claims_in(chapter.notebook)
-
-
-def ledger():
-    rows, count, kinds, names, totals = [], Counter(), Counter(), [], []
-    for chapter in chapters():
-        found = claims(chapter)
-        if found:
-            names.append((chapter.name, chapter.title))
-            totals.append(_totals_row(chapter, Counter(record["verdict"] for record in found)))
-        for record in found:
-            count[record["verdict"]] += 1
-            kinds[record["kind"]] += 1
-            rows.append(_ledger_row(chapter, record))
-    total = sum(count.values())
-    verdicts = ", ".join(f"**{count[v]}** {v}" for v in VERDICTS)
-    options = {
-        "chapter": [(name, title) for name, title in names],
-        "verdict": [(v, v) for v in VERDICTS],
-        "kind": [(k, k) for k in sorted(kinds)],
-    }
-    selects = "".join(
-        f'<label>{name} <select data-filter="{name}"><option value="">all</option>'
-        + "".join(f'<option value="{html.escape(v)}">{html.escape(t)}</option>' for v, t in values)
-        + "</select></label>"
-        for name, values in options.items()
-    )
-    table = (
-        f'<div class="ledger"><div class="ledger-filters">{selects}<span role="status" class="ledger-count">'
-        f'{total} of {total} claims</span></div><div class="table-scroll" tabindex="0" role="region" '
-        'aria-label="Ledger of claims"><table class="ledger-table"><thead><tr><th>Verdict</th><th>Claim</th>'
-        "<th>Reported</th><th>Measured</th><th>Kind and source</th></tr></thead><tbody>"
-        + "".join(rows)
-        + "</tbody></table></div></div>"
-        + '<script src="../../_static/ledger.js"></script>'
-    )
-    return (
-        "# Ledger of claims\n\n"
-        "Every chapter states what its source reports and measures it again, in the open, each time that the book is "
-        f"built. So far {total} claims were run: {verdicts}.\n\n"
-        "The verdict follows from a rule. A figure is *reproduced* if it lies within half a unit of the last reported "
-        "digit, plus three Monte Carlo standard errors of our run, plus whatever tolerance the claim itself states. "
-        "It has the *same direction* if that fails but the effect has the claimed sign by more than two standard "
-        "errors. Otherwise it *differs*. Every claim that is not reproduced carries the reason; follow a claim to see "
-        "the code that measured it.\n\n"
-        + raw(
-            '<div class="table-scroll" tabindex="0" role="region" aria-label="Totals by chapter">'
-            '<table class="ledger-table ledger-totals"><thead><tr><th>Chapter</th><th>Claims</th>'
-            + "".join(f"<th>{verdict}</th>" for verdict in VERDICTS)
-            + f"<th>share</th></tr></thead><tbody>{''.join(totals)}</tbody></table></div>"
-        )
-        + "\n## All claims\n\n"
-        + raw(table)
-    )
 
 
 def opening():
@@ -124,7 +64,7 @@ def opening():
     )
     figures = {
         "chapters": len(chapters()),
-        "claims run": sum(len(claims(chapter)) for chapter in chapters()),
+        "printed claims run again": sum(entry.kind != "finding" for entry in ledger_page.entries(chapters(), claims)),
         "graded questions": questions,
         "timed comparisons": comparisons,
         "slips found in the sources": len(errata_entries()),
@@ -132,36 +72,6 @@ def opening():
     items = "".join(f"<li><b>{value:,}</b>{name}</li>" for name, value in figures.items())
     resume = '<p class="actions path-resume" data-up="../" hidden></p>'
     return raw(f'<ul class="figures-line">{items}</ul>{resume}')
-
-
-def _totals_row(chapter, count):
-    total = sum(count.values())
-    cells = "".join(f"<td>{count[verdict] or '–'}</td>" for verdict in VERDICTS)
-    shares = "".join(
-        f'<span class="claim-{verdict.replace(" ", "-")}" style="width:{100 * count[verdict] / total:.1f}%"></span>'
-        for verdict in VERDICTS
-        if count[verdict]
-    )
-    return (
-        f'<tr id="ledger-{chapter.slug.replace("_", "-")}" data-chapter="{chapter.name}"><td>'
-        f'<a href="{UP}{chapter.docname}.html">{html.escape(chapter.title)}</a></td><td>{total}</td>{cells}'
-        f'<td><div class="bar" aria-hidden="true">{shares}</div></td></tr>'
-    )
-
-
-def _ledger_row(chapter, record):
-    text = {key: html.escape(str(value)) if value else "" for key, value in record.items()}
-    link = f"{UP}{chapter.docname}.html#{record['id']}"
-    scale = f'<br><span class="ledger-scale">run at {text["scale"]}</span>' if text["scale"] else ""
-    reason = f'<br><span class="ledger-because">{text["because"]}</span>' if text["because"] else ""
-    css = record["verdict"].replace(" ", "-")
-    return (
-        f'<tr data-chapter="{chapter.name}" data-verdict="{text["verdict"]}" data-kind="{text["kind"]}">'
-        f'<td><span class="claim-verdict claim-{css}">{text["verdict"]}</span></td>'
-        f'<td><a href="{link}">{text["statement"]}</a><br><span class="ledger-chapter">{html.escape(chapter.title)}'
-        f"</span>{reason}</td><td>{text['reported']}</td><td>{text['measured']}{scale}</td>"
-        f"<td>{text['kind']}<br>{text['source']}</td></tr>"
-    )
 
 
 def stored_benchmarks():

@@ -155,6 +155,11 @@ def write_if_changed(path, text):
     return False
 
 
+def raw(text):
+    """HTML for a page in MyST markdown."""
+    return "```{raw} html\n" + text + "\n```\n"
+
+
 if __name__ == "__main__":
     names = sys.argv[1:]
     chosen = [page for page in executable_pages() if not names or page.stem in names]

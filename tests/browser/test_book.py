@@ -67,16 +67,41 @@ def test_search_finds_the_reject_option(open_page):
 
 def test_ledger_filters_and_links(open_page, site):
     page = open_page("book/generated/ledger.html")
-    total = page.locator(".ledger tbody tr").count()
+    rows, shown = page.locator(".ledger tbody tr"), page.locator(".ledger tbody tr:visible")
+    total = rows.count()
     assert total == sum(len(claims(chapter)) for chapter in CHAPTERS)
-    page.select_option("select[data-filter=verdict]", "reproduced")
-    shown = page.locator(".ledger tbody tr:visible")
-    assert shown.count() == page.locator(".ledger tbody tr[data-verdict=reproduced]").count()
-    assert page.locator(".ledger-count").inner_text() == f"{shown.count()} of {total} claims"
-    page.select_option("select[data-filter=verdict]", "")
+    page.select_option("select[data-filter=outcome]", "differs")
+    assert 0 < shown.count() == page.locator(".ledger tbody tr[data-outcome=differs]").count() < total
+    assert page.locator(".ledger-count").inner_text() == f"{shown.count()} of {total} entries"
+    page.select_option("select[data-filter=outcome]", "")
     page.locator(".ledger tbody tr a").first.click()
-    page.wait_for_selector(".claim:target")
+    page.wait_for_selector(".claim:target, tr:target")
     assert page.errors == []
+
+
+def test_the_state_of_the_ledger_survives_the_way_back_and_a_reload(open_page):
+    page = open_page("book/generated/ledger.html")
+    shown = page.locator(".ledger tbody tr:visible")
+    total = shown.count()
+    page.select_option("select[data-filter=kind]", "theorem")
+    page.fill("input[data-filter=text]", "bound")
+    page.locator(".ledger th button", has_text="Claim").click()
+    found = shown.count()
+    assert 0 < found < total
+    names = shown.locator("a").all_inner_texts()
+    page.reload()
+    assert shown.locator("a").all_inner_texts() == names
+    shown.locator("a").first.click()
+    page.wait_for_selector(".claim:target, tr:target")
+    page.go_back()
+    page.wait_for_selector(".ledger-count")
+    assert shown.locator("a").all_inner_texts() == names
+    page.locator(".ledger th button", has_text="Claim").click()
+    assert shown.locator("a").all_inner_texts() == names[::-1]
+    with page.expect_download() as download:
+        page.locator(".ledger-csv").click()
+    lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
+    assert len(lines) == 1 + found and lines[0].startswith("verdict,claim,printed")
 
 
 class Links(html.parser.HTMLParser):

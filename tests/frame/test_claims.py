@@ -1,5 +1,6 @@
 """The verdict of a claim follows from a rule."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -7,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnable.book.claims import MIME, ClaimError, at_least, at_most, between, claim, evaluate
+from learnable.book.claims import (
+    MIME,
+    ClaimError,
+    at_least,
+    at_most,
+    between,
+    claim,
+    compare,
+    evaluate,
+    finding,
+    with_error,
+)
+from learnable.book.study import study
 
 BASE = {"source": "s", "kind": "table"}
 
@@ -130,3 +143,61 @@ def test_only_an_open_notebook_is_live(monkeypatch):
     assert live()
     monkeypatch.setenv("LEARNABLE_EXPLORE", "text")
     assert not live()
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    found = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: found.append(data))
+    return found
+
+
+def test_a_finding_has_no_verdict(displayed):
+    finding("Errors of the rule", measured=0.123456, se=0.0042, scale="n = 100")
+    (data,) = displayed
+    assert data["text/plain"] == "finding: Errors of the rule | measured 0.123 ± 0.004 | run at n = 100"
+    assert data[MIME]["verdict"] is None and data[MIME]["kind"] == "finding"
+    finding("It holds, twice", measured=[True, False])
+    assert displayed[1][MIME]["measured"] == "yes, no"
+
+
+def table():
+    grid = {"repetitions": 4, "n": [10, 20]}
+
+    def run(random_state, *, n):
+        return {"error": n + random_state.random()}
+
+    return study(source="Somebody 1999, Table 2", paper=grid, lecture=grid)(run).at("paper")
+
+
+def test_a_table_gives_every_row_a_verdict_and_an_entry(displayed):
+    printed = [({"n": 10}, "10.5"), ({"n": 20}, "44")]
+    with pytest.raises(ClaimError, match=r"1 rows are not reproduced, the first is n = 20"):
+        compare("Errors", table(), printed, figure="error")
+    compare("Errors", table(), printed, figure="error", because="the machine is another")
+    records = displayed[0][MIME]["claims"]
+    assert [record["verdict"] for record in records] == ["reproduced", "differs"]
+    assert [record["because"] for record in records] == [None, "the machine is another"]
+    assert len({record["id"] for record in records}) == 2
+    assert all(f'id="{record["id"]}"' in displayed[0]["text/html"] for record in records)
+    with pytest.raises(ClaimError, match="every row is reproduced"):
+        compare("Errors", table(), printed[:1], figure="error", because="no reason")
+
+
+def test_a_table_of_a_smaller_run_says_so():
+    small = dataclasses.replace(table(), scale="lecture")
+    with pytest.raises(ValueError, match="say at which size"):
+        compare("Errors", small, [({"n": 10}, "10.5")], figure="error")
+
+
+@pytest.mark.parametrize(
+    ("mean", "se", "text"),
+    [
+        (623.4, 70.2, "620 ± 70"),
+        (0.957, 0.0042, "0.957 ± 0.004"),
+        (1.0, 0.0996, "1.0 ± 0.1"),
+        (-3.0, 2e-9, "-3.000000000 ± 0.000000002"),
+    ],
+)
+def test_errors_stand_in_plain_decimals(mean, se, text):
+    assert with_error(mean, se) == text

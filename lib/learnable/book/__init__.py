@@ -3,7 +3,7 @@
 >>> from learnable.book import claim, explore, show, use_style
 """
 
-from learnable.book.claims import ClaimError, at_least, at_most, between, claim
+from learnable.book.claims import ClaimError, at_least, at_most, between, claim, compare, finding
 from learnable.book.explorer import Slider, explore
 from learnable.book.style import COLORS, show, use_style
 
@@ -15,7 +15,9 @@ __all__ = [
     "at_most",
     "between",
     "claim",
+    "compare",
     "explore",
+    "finding",
     "show",
     "use_style",
 ]

@@ -1,9 +1,9 @@
-"""Claims: what a source reports, beside what this book measures, with a verdict by rule.
+"""Claims: what a source printed, beside what this book measures, with a verdict by rule; findings: what we measured.
 
 A chapter states a claim once, next to the cell that measures it::
 
     claim("Bayes risk of the study-hours problem", reported="0.305786", measured=risk,
-          source="Lember 2012, Sec. 1.2.4", kind="worked number")
+          source="Lember 2012, Sec. 1.2.4", kind="worked")
 
 The verdict is not a matter of taste. With r the reported and m the measured figure,
 
@@ -14,7 +14,9 @@ The verdict is not a matter of taste. With r the reported and m the measured fig
 * *differs* otherwise.
 
 Anything but *reproduced* must come with a reason (``because=``), and a reason that is no longer needed is an error
-too: so a chapter cannot quietly keep a verdict that no longer holds. In a notebook that somebody has open, where
+too: so a chapter cannot quietly keep a verdict that no longer holds. `compare` does the same for a whole table of the
+source beside a study, and `finding` states what we measured ourselves: no verdict, and the ledger counts it apart.
+In a notebook that somebody has open, where
 parameters are there to be changed, the box says so instead, and the cells after it run.
 """
 
@@ -29,11 +31,23 @@ import numpy as np
 
 from learnable.book._session import live
 
-__all__ = ["KINDS", "MIME", "VERDICTS", "ClaimError", "at_least", "at_most", "between", "claim"]
+__all__ = [
+    "KINDS",
+    "MIME",
+    "VERDICTS",
+    "ClaimError",
+    "at_least",
+    "at_most",
+    "between",
+    "claim",
+    "compare",
+    "finding",
+]
 
 MIME = "application/vnd.learnable.claim+json"
 VERDICTS = ("reproduced", "same direction", "differs")
-KINDS = ("theorem", "worked number", "table", "figure", "experiment")
+# A figure of a table or plot, a theorem or bound, a number worked out in the text. The others are names of before.
+KINDS = ("empirical", "theorem", "worked", "worked number", "table", "figure", "experiment")
 _MARKS = {"reproduced": "✓", "same direction": "≈", "differs": "✗"}
 
 
@@ -101,7 +115,7 @@ def claim(
         What the chapter just computed.
     source : str
         Where the figure is reported, or ``"this book"`` for an experiment of our own.
-    kind : {"theorem", "worked number", "table", "figure", "experiment"}
+    kind : {"empirical", "theorem", "worked"}
     se : float or sequence, optional
         Monte Carlo standard error of ``measured``.
     n : int, optional
@@ -143,6 +157,89 @@ def claim(
         _display(evaluate(statement, **options))
 
 
+def finding(statement, *, measured, se=None, n=None, scale=None):
+    """State what this book measured itself, and enter it in the ledger as a finding: it has no verdict.
+
+    Parameters
+    ----------
+    statement : str
+        One sentence that a reader can check.
+    measured : float, bool, or a sequence of these
+    se : float or sequence, optional
+        Monte Carlo standard error.
+    n : int, optional
+        Number of repetitions behind a proportion, in place of ``se``.
+    scale : str, optional
+        The size of the run.
+    """
+    one = np.ndim(measured) == 0
+    got = [measured] if one else list(measured)
+    errors = _errors(got, se, n)
+    shown = [
+        _measured_text(bool(m) if isinstance(m, (bool, np.bool_)) else 1, m, e)
+        for m, e in zip(got, errors, strict=True)
+    ]
+    _display_finding(
+        {
+            "id": _id(statement),
+            "statement": statement,
+            "kind": "finding",
+            "reported": None,
+            "measured": ", ".join(shown),
+            "verdict": None,
+            "source": None,
+            "scale": scale,
+            "because": None,
+        }
+    )
+
+
+def compare(statement, result, printed, *, figure, source=None, tol=0.0, null=None, scale=None, because=None):
+    """Put a table of the source beside a study: a row, a verdict and a ledger entry for each printed figure.
+
+    Parameters
+    ----------
+    statement : str
+        What the figures are, in the book's own words.
+    result : StudyResult
+        The study, stored or run here.
+    printed : list of (dict, figure)
+        The setting of a row and what the source prints there; figures as in `claim`.
+    figure : str
+        Which figure of the study.
+    source : str, optional
+        Where it is printed; the study's own by default.
+    tol, null : float, optional
+        As in `claim`, for every row.
+    scale : str, optional
+        The size of the run where it is not the source's; for a study run at less than the paper's grid it is required.
+    because : str, optional
+        Why some rows are not reproduced; required exactly when there are such rows.
+    """
+    if result.scale != "paper" and scale is None:
+        raise ValueError(f"{result.name} was run at scale {result.scale!r}: say at which size with scale=...")
+    records = []
+    for setting, reported in printed:
+        told = ", ".join(f"{name} = {value}" for name, value in setting.items())
+        options = {"reported": reported, "measured": result.mean(figure, **setting), "se": result.se(figure, **setting)}
+        options |= {"source": source or result.source, "kind": "empirical", "tol": tol, "null": null, "scale": scale}
+        name = f"{statement}: {told}"
+        try:
+            record = evaluate(name, **options)
+        except ClaimError:
+            record = evaluate(name, **options, because=because or "-")
+        records.append({**record, "study": result.name, "setting": told})
+    missed = [record for record in records if record["verdict"] != "reproduced"]
+    if not live() and bool(missed) != bool(because):
+        raise ClaimError(
+            f"{statement!r}: every row is reproduced, remove because={because!r}"
+            if because
+            else f"{statement!r}: {len(missed)} rows are not reproduced, the first is {missed[0]['setting']} "
+            f"(printed {missed[0]['reported']}, measured {missed[0]['measured']}). Say why with because=..."
+        )
+    _display_table(statement, records, because)
+
+
 def evaluate(
     statement,
     *,
@@ -173,11 +270,7 @@ def evaluate(
     got = [measured] if one else list(measured)
     if len(wanted) != len(got) or not wanted:
         raise ValueError(f"{len(wanted)} reported figures, but {len(got)} measured ones")
-    if n is not None:
-        se = [_binomial_se(m, n) for m in got]
-    errors = [se] * len(got) if se is None or np.ndim(se) == 0 else list(se)
-    if len(errors) != len(got):
-        raise ValueError(f"{len(got)} measured figures, but {len(errors)} standard errors")
+    errors = _errors(got, se, n)
     verdicts = [_verdict(r, m, e, tol, null) for r, m, e in zip(wanted, got, errors, strict=True)]
     verdict = max(verdicts, key=VERDICTS.index)
     if verdict == "reproduced" and because is not None:
@@ -188,7 +281,7 @@ def evaluate(
             "Mend the code, or say why with because=..."
         )
     return {
-        "id": "claim-" + hashlib.sha1(statement.encode()).hexdigest()[:8],
+        "id": _id(statement),
         "statement": statement,
         "kind": kind,
         "reported": ", ".join(_reported_text(r) for r in wanted),
@@ -198,6 +291,20 @@ def evaluate(
         "scale": scale,
         "because": because,
     }
+
+
+def _id(statement):
+    return "claim-" + hashlib.sha1(statement.encode()).hexdigest()[:8]
+
+
+def _errors(got, se, n):
+    """One standard error, or None, for each measured figure."""
+    if n is not None:
+        return [_binomial_se(m, n) for m in got]
+    errors = [se] * len(got) if se is None or np.ndim(se) == 0 else list(se)
+    if len(errors) != len(got):
+        raise ValueError(f"{len(got)} measured figures, but {len(errors)} standard errors")
+    return errors
 
 
 def _verdict(reported, measured, se, tol, null):
@@ -246,6 +353,14 @@ def _binomial_se(p, n):
     return math.sqrt(shifted * (1 - shifted) / (n + 4))
 
 
+def with_error(mean, se):
+    """A figure with its standard error in plain decimals, as many as the first digit of the error needs: 620 ± 70."""
+    digits = -math.floor(math.log10(se))
+    digits = -math.floor(math.log10(round(se, digits)))  # 0.0996 rounds to 0.1
+    shown = min(max(0, digits), 12)
+    return f"{round(mean, digits):.{shown}f} ± {round(se, digits):.{shown}f}"
+
+
 def _plain(x):
     return f"{x:.6g}"
 
@@ -264,8 +379,7 @@ def _measured_text(reported, measured, se):
         return "yes" if measured else "no"
     m = float(measured) + 0.0  # no negative zero
     if se:
-        places = max(0, 1 - math.floor(math.log10(float(se))))
-        return f"{m:.{min(places, 8)}f} ± {float(se):.1g}"
+        return with_error(m, float(se))
     if isinstance(reported, Bound) or _decimals(reported) is None:
         return f"{m:.3g}" if abs(m) < 1000 else f"{m:.0f}"
     return f"{m:.{min(max(_decimals(reported), 0), 12)}f}" if abs(m) < 1e6 else f"{m:.6g}"
@@ -285,6 +399,46 @@ def _display(record):
         {"text/plain": " | ".join(parts), "text/html": _to_html(record), MIME: record},
         raw=True,
     )
+
+
+def _display_finding(record):
+    from IPython.display import display
+
+    scale = f" | run at {record['scale']}" if record["scale"] else ""
+    text = {key: html.escape(value) if value else "" for key, value in record.items()}
+    extra = f' <span class="claim-scale">run at {text["scale"]}</span>' if text["scale"] else ""
+    shown = (
+        f'<div class="claim claim-finding" id="{text["id"]}"><p class="claim-head">'
+        f'<span class="claim-verdict">finding</span> {text["statement"]}: <b>{text["measured"]}</b>{extra}</p></div>'
+    )
+    plain = f"finding: {record['statement']} | measured {record['measured']}{scale}"
+    display({"text/plain": plain, "text/html": shown, MIME: record}, raw=True)
+
+
+def _display_table(statement, records, because):
+    from IPython.display import display
+
+    lines, rows = [], []
+    for record in records:
+        mark = f"{_MARKS[record['verdict']]} {record['verdict']}"
+        lines.append(f"  {record['setting']}: printed {record['reported']}, measured {record['measured']}, {mark}")
+        css = record["verdict"].replace(" ", "-")
+        cells = "".join(f"<td>{html.escape(record[key])}</td>" for key in ("setting", "reported", "measured"))
+        rows.append(
+            f'<tr id="{record["id"]}">{cells}<td><span class="claim-verdict claim-{css}">{mark}</span></td></tr>'
+        )
+    first = records[0]
+    scale = f", run at {first['scale']}" if first["scale"] else ""
+    foot = f"{first['source']}{scale}"
+    reason = f'<p class="claim-because"><b>Why not all:</b> {html.escape(because)}</p>' if because else ""
+    shown = (
+        f'<div class="claim claim-table"><p class="claim-head">{html.escape(statement)}</p>'
+        '<div class="table-scroll"><table><thead><tr><th>setting</th><th>printed</th><th>measured</th><th></th></tr>'
+        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f'<p class="claim-source">{html.escape(foot)}</p>{reason}</div>'
+    )
+    plain = "\n".join([f"{statement} | {foot}", *lines, *([f"because {because}"] if because else [])])
+    display({"text/plain": plain, "text/html": shown, MIME: {"claims": records}}, raw=True)
 
 
 def _display_live(statement, options):

@@ -37,6 +37,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from learnable.book.claims import with_error
 from learnable.book.sources import code_digest
 
 __all__ = ["Row", "Study", "StudyError", "StudyResult", "find_studies", "reproduce", "study"]
@@ -544,10 +545,7 @@ def _with_error(mean, se):
         return "–"
     if not se or isinstance(se, list):
         return f"{mean:.4g}"
-    decimals = -math.floor(math.log10(se))
-    rounded = round(se, decimals)
-    decimals = -math.floor(math.log10(rounded))
-    return f"{round(mean, decimals):.{max(0, decimals)}f} ± {rounded:.{max(0, decimals)}f}"
+    return with_error(mean, se)
 
 
 def _named(figures, name):
