@@ -9,6 +9,8 @@ The Cholesky factor of K_EE + kappa is kept and updated when a point joins or le
 kernel changes neither d nor the conditions, as the sum of d is zero, and makes room for one more point).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -17,6 +19,54 @@ ENDED, TIE, EMPTY, SINGULAR, FULL, SEPARATED, FOREVER, LOST = 0, 1, 2, 3, 4, 5, 
 TO_R, TO_L, FROM_L, FROM_R = 1, 2, 3, 4
 TOGETHER = 4e-15  # multipliers this near to a bound have reached it
 REFRESH = 50  # events between two computations of K theta from scratch
+
+
+class Problem(NamedTuple):
+    """What stays as it is during a walk; ``size`` is the largest entry of the kernel's diagonal."""
+
+    K: np.ndarray
+    y: np.ndarray
+    intercept: bool
+    sense: int
+    kappa: float
+    target: float
+    eps: float
+    size: float
+
+
+class Place(NamedTuple):
+    """Where the walk is: ``state`` holds lambda and a0, ``status`` the set of each point."""
+
+    alpha: np.ndarray
+    g: np.ndarray
+    state: np.ndarray
+    status: np.ndarray
+
+
+class Elbow(NamedTuple):
+    """The points on the margin that move, the factor of their kernel, and its forward solutions for 1 and y."""
+
+    members: np.ndarray
+    factor: np.ndarray
+    z_one: np.ndarray
+    z_y: np.ndarray
+
+
+class Record(NamedTuple):
+    """What has happened: for each event lambda, a0, its kind and point, errors, slack and norm.
+
+    Event k moved the multipliers ``moved[starts[k]:starts[k + 1]]`` to ``after[...]``, so that those that come to rest
+    at a bound are there exactly. How much of elbow, events and entries is in use stands in an array of its own.
+    """
+
+    lams: np.ndarray
+    offsets: np.ndarray
+    kinds: np.ndarray
+    points: np.ndarray
+    facts: np.ndarray
+    starts: np.ndarray
+    moved: np.ndarray
+    after: np.ndarray
 
 
 @njit(cache=True)
@@ -101,229 +151,270 @@ def describe(y, alpha, g, lam, a0, out):
 
 
 @njit(cache=True)
-def walk(
-    K, y, intercept, sense, kappa, alpha, g, state, status, elbow, factor, z_one, z_y, target, eps, limit,
-    lams, offsets, kinds, points, facts, starts, moved, after, used,
-):  # fmt: skip
-    """Follow the path until it ends or needs help.
+def walk(problem, place, elbow, record, used, limit):
+    """Follow the path until it ends or needs help, and return a code that says which.
 
-    state = [lambda, a0]; the sizes of elbow, record and moved list are in `used` = [m, records, entries]. The record
-    says for each event which multipliers moved and where to, so that those that come to rest at a bound are there
-    exactly. Returns a code.
+    Cost: for each event O(n m) for m points on the elbow, and O(m^2) for the factor.
     """
-    n = y.size
+    n = problem.y.size
     h = np.empty(n)
-    size = 0.0
-    for i in range(n):
-        size = max(size, abs(K[i, i]))
-    column = np.empty(elbow.size)
     taken = 0
     while True:
         m = used[0]
-        lam, a0 = state[0], state[1]
         if m == 0:
             return EMPTY
-        if sense > 0:
-            inside = False
-            for i in range(n):
-                if status[i] == L:
-                    inside = True
-                    break
-            if not inside:
-                return SEPARATED
-        if used[1] >= limit or used[1] + m + 2 >= lams.size or used[2] + 3 * m + 2 >= moved.size:
+        if problem.sense > 0 and not np.any(place.status == L):
+            return SEPARATED
+        if used[1] >= limit or used[1] + m + 2 >= record.lams.size or used[2] + 3 * m + 2 >= record.moved.size:
             return FULL
-
-        # How the elbow moves.
-        w = _backward(factor, m, z_y)
-        c = 0.0
-        if intercept:
-            u = _backward(factor, m, z_one)
-            total = u.sum()
-            c = -sense * w.sum() / total
-            d = -sense * w - c * u
-            # An elbow of one class alone rests: whatever solving the system leaves of d is rounding error.
-            alone = True
-            for k in range(1, m):
-                if y[elbow[k]] != y[elbow[0]]:
-                    alone = False
-                    break
-            if alone:
-                d[:] = 0.0
-                c = -sense * y[elbow[0]]
-        else:
-            u, total = w, 1.0
-            d = -sense * w
-        # What rounding has left of the conditions on the elbow, and of the balance, is put right first.
-        right = np.empty(m)
-        worst = 0.0
-        for k in range(m):
-            i = elbow[k]
-            right[k] = lam * y[i] - g[i] - a0
-            worst = max(worst, abs(right[k]))
-        mass = 0.0
-        for i in range(n):
-            mass += alpha[i]
-        noise = 4e-16 * mass * size
-        if worst > 1e-12 * lam + noise:
-            fix = _backward(factor, m, _forward(factor, m, right))
-            if intercept:
-                lack = 0.0
-                for i in range(n):
-                    lack -= y[i] * alpha[i]
-                nudge = (fix.sum() - lack) / total
-                fix -= nudge * u
-                a0 += nudge + kappa * lack
-            # Only as far as all multipliers stay inside: the balance is worth more than the rest of the error.
-            part = 1.0
-            for k in range(m):
-                i = elbow[k]
-                new = alpha[i] + y[i] * fix[k]
-                if new < 0.0:
-                    part = min(part, alpha[i] / (alpha[i] - new))
-                elif new > 1.0:
-                    part = min(part, (1.0 - alpha[i]) / (new - alpha[i]))
-            a0 = state[1] + part * (a0 - state[1])
-            for k in range(m):
-                i = elbow[k]
-                new = min(max(alpha[i] + part * y[i] * fix[k], 0.0), 1.0)
-                value = y[i] * (new - alpha[i])
-                alpha[i] = new
-                moved[used[2]], after[used[2]] = i, new
-                used[2] += 1
-                row = K[i]
-                for t in range(n):
-                    g[t] += value * row[t]
-            state[1] = a0
-            for k in range(m):
-                i = elbow[k]
-                if abs(lam * y[i] - g[i] - a0) > 1e-7 * lam + 20.0 * noise:
-                    return LOST
-        h[:] = 0.0
-        for k in range(m):
-            row = K[elbow[k]]
-            value = d[k]
-            for i in range(n):
-                h[i] += value * row[i]
-
-        weight = 0.0
-        for k in range(m):
-            weight += abs(d[k])
-        for k in range(m):
-            i = elbow[k]
-            if abs(h[i] + c + sense * y[i]) > 1e-6 + 1e-13 * weight * size:
-                return LOST
-
-        # What rounding can do to rates and slacks.
-        dtol = 1e-9 + 1e-14 * weight * size
-        near = eps * lam + noise
-
-        # The first event.
-        best, who, kind = np.inf, -1, 0
-        for k in range(m):
-            i = elbow[k]
-            speed = y[i] * d[k]
-            if speed < 0.0:
-                if alpha[i] <= 0.0:
-                    return TIE
-                step = alpha[i] / -speed
-                if step < best:
-                    best, who, kind = step, k, TO_R
-            elif speed > 0.0:
-                if alpha[i] >= 1.0:
-                    return TIE
-                step = (1.0 - alpha[i]) / speed
-                if step < best:
-                    best, who, kind = step, k, TO_L
-        for i in range(n):
-            s = status[i]
-            if s == E:
-                continue
-            slack = y[i] * (g[i] + a0) - lam
-            rate = y[i] * (h[i] + c) + sense
-            if s == P:
-                if abs(rate) > 1e-7 + dtol:
-                    return TIE
-            elif (slack > 1e-6 * lam + 20.0 * noise and s == L) or (slack < -1e-6 * lam - 20.0 * noise and s == R):
-                return LOST
-            elif s == L:
-                if rate > dtol:
-                    if slack >= -near:
-                        return TIE
-                    if -slack / rate < best:
-                        best, who, kind = -slack / rate, i, FROM_L
-            elif rate < -dtol:
-                if slack <= near:
-                    return TIE
-                if -slack / rate < best:
-                    best, who, kind = -slack / rate, i, FROM_R
-        room = (lam - target) * sense
-        if best >= room and room == np.inf:
+        d, c, u, total = _direction(problem, elbow, m)
+        noise = 4e-16 * _sum(place.alpha) * problem.size
+        if not _correct(problem, place, elbow, record, used, u, total, noise):
+            return LOST
+        weight = _rates(problem, elbow, m, d, h)
+        if not _on_the_elbow(problem, elbow, m, h, c, weight):
+            return LOST
+        code, step, who, kind = _first_event(problem, place, elbow, m, d, h, c, noise, weight)
+        if code != ENDED:
+            return code
+        room = (place.state[0] - problem.target) * problem.sense
+        if step >= room and room == np.inf:
             return FOREVER
-        ended = best >= room
-        if ended:
-            best = room
-
-        # Go there.
-        records, entries = used[1], used[2]
-        for k in range(m):
-            i = elbow[k]
-            new = alpha[i] + y[i] * best * d[k]
-            # Two points often come to rest together (the last pair of an elbow must): rounding shall not part them.
-            if new <= TOGETHER and y[i] * d[k] < 0.0:
-                new = 0.0
-            elif new >= 1.0 - TOGETHER and y[i] * d[k] > 0.0:
-                new = 1.0
-            if not ended and k == who and kind <= TO_L:
-                new = 0.0 if kind == TO_R else 1.0
-            moved[entries], after[entries] = i, new
-            entries += 1
-            alpha[i] = new
+        if step >= room:
+            step, kind = room, 0
         taken += 1
-        if taken % REFRESH == 0:
-            g[:] = np.dot(K, y * alpha)
-        else:
-            for i in range(n):
-                g[i] += best * h[i]
-        a0 += best * c
-        lam = target if ended else lam - sense * best
-        state[0], state[1] = lam, a0
-        lams[records], offsets[records] = lam, a0
-        kinds[records] = 0 if ended else kind
-        points[records] = -1 if ended else (elbow[who] if kind <= TO_L else who)
-        describe(y, alpha, g, lam, a0, facts[records])
-        starts[records + 1] = entries
-        used[1], used[2] = records + 1, entries
-        if ended:
+        _advance(problem, place, elbow, record, used, d, h, c, step, who, kind, taken % REFRESH == 0)
+        if kind == 0:
             return ENDED
-
-        # Change the sets.
         if kind <= TO_L:
-            first = points[records]
-            for k in range(m - 1, -1, -1):
-                i = elbow[k]
-                if not ((alpha[i] <= 0.0 and y[i] * d[k] < 0.0) or (alpha[i] >= 1.0 and y[i] * d[k] > 0.0)):
-                    continue
-                status[i] = R if alpha[i] <= 0.0 else L
-                delete(factor, used[0], k, z_one, z_y)
-                used[0] -= 1
-                for t in range(k, used[0]):
-                    elbow[t] = elbow[t + 1]
-                if i != first:
-                    at = used[1]
-                    lams[at], offsets[at], points[at] = lam, a0, i
-                    kinds[at] = TO_R if alpha[i] <= 0.0 else TO_L
-                    facts[at] = facts[records]
-                    starts[at + 1] = entries
-                    used[1] += 1
-        else:
-            for k in range(m):
-                column[k] = K[who, elbow[k]] + kappa
-            if not append(factor, m, column, K[who, who] + kappa, z_one, z_y, y[who], 2e-15):
-                return SINGULAR
-            elbow[m] = who
-            status[who] = E
-            used[0] = m + 1
+            _retire(problem, place, elbow, record, used, d)
+        elif not _join(problem, place, elbow, used, who):
+            return SINGULAR
+
+
+@njit(cache=True)
+def _sum(values):
+    """Terms added in their order: numpy adds in pairs, and the last digit shall not depend on that."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@njit(cache=True)
+def _direction(problem, elbow, m):
+    """How theta_E and a0 move for a unit of the walk: ``d, c``, and what `_correct` needs of the same system."""
+    y, sense = problem.y, problem.sense
+    w = _backward(elbow.factor, m, elbow.z_y)
+    if not problem.intercept:
+        return -sense * w, 0.0, w, 1.0
+    u = _backward(elbow.factor, m, elbow.z_one)
+    total = u.sum()
+    c = -sense * w.sum() / total
+    d = -sense * w - c * u
+    # An elbow of one class alone rests: whatever solving the system leaves of d is rounding error.
+    alone = True
+    for k in range(1, m):
+        if y[elbow.members[k]] != y[elbow.members[0]]:
+            alone = False
+            break
+    if alone:
+        d[:] = 0.0
+        c = -sense * y[elbow.members[0]]
+    return d, c, u, total
+
+
+@njit(cache=True)
+def _correct(problem, place, elbow, record, used, u, total, noise):
+    """Put right what rounding has left of the conditions on the elbow, and of the balance; False if it cannot."""
+    K, y = problem.K, problem.y
+    alpha, g = place.alpha, place.g
+    m, lam, a0 = used[0], place.state[0], place.state[1]
+    right = np.empty(m)
+    worst = 0.0
+    for k in range(m):
+        i = elbow.members[k]
+        right[k] = lam * y[i] - g[i] - a0
+        worst = max(worst, abs(right[k]))
+    if worst <= 1e-12 * lam + noise:
+        return True
+    fix = _backward(elbow.factor, m, _forward(elbow.factor, m, right))
+    if problem.intercept:
+        lack = 0.0
+        for i in range(y.size):
+            lack -= y[i] * alpha[i]
+        nudge = (fix.sum() - lack) / total
+        fix -= nudge * u
+        a0 += nudge + problem.kappa * lack
+    # Only as far as all multipliers stay inside: the balance is worth more than the rest of the error.
+    part = 1.0
+    for k in range(m):
+        i = elbow.members[k]
+        new = alpha[i] + y[i] * fix[k]
+        if new < 0.0:
+            part = min(part, alpha[i] / (alpha[i] - new))
+        elif new > 1.0:
+            part = min(part, (1.0 - alpha[i]) / (new - alpha[i]))
+    a0 = place.state[1] + part * (a0 - place.state[1])
+    for k in range(m):
+        i = elbow.members[k]
+        new = min(max(alpha[i] + part * y[i] * fix[k], 0.0), 1.0)
+        value = y[i] * (new - alpha[i])
+        alpha[i] = new
+        record.moved[used[2]], record.after[used[2]] = i, new
+        used[2] += 1
+        row = K[i]
+        for t in range(y.size):
+            g[t] += value * row[t]
+    place.state[1] = a0
+    for k in range(m):
+        i = elbow.members[k]
+        if abs(lam * y[i] - g[i] - a0) > 1e-7 * lam + 20.0 * noise:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _rates(problem, elbow, m, d, h):
+    """Write K d to ``h``, the rate of g; return the sum of the sizes of d."""
+    h[:] = 0.0
+    weight = 0.0
+    for k in range(m):
+        row = problem.K[elbow.members[k]]
+        value = d[k]
+        weight += abs(value)
+        for i in range(h.size):
+            h[i] += value * row[i]
+    return weight
+
+
+@njit(cache=True)
+def _on_the_elbow(problem, elbow, m, h, c, weight):
+    """Whether the direction keeps the points of the elbow on their margin, up to rounding error."""
+    for k in range(m):
+        i = elbow.members[k]
+        if abs(h[i] + c + problem.sense * problem.y[i]) > 1e-6 + 1e-13 * weight * problem.size:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _first_event(problem, place, elbow, m, d, h, c, noise, weight):
+    """What happens next: ``(code, step, who, kind)``; ``who`` is a place in the elbow, or a point that joins it."""
+    y, sense, alpha = problem.y, problem.sense, place.alpha
+    lam, a0 = place.state[0], place.state[1]
+    # What rounding can do to rates and slacks.
+    dtol = 1e-9 + 1e-14 * weight * problem.size
+    near = problem.eps * lam + noise
+    best, who, kind = np.inf, -1, 0
+    for k in range(m):
+        i = elbow.members[k]
+        speed = y[i] * d[k]
+        if speed < 0.0:
+            if alpha[i] <= 0.0:
+                return TIE, best, who, kind
+            if alpha[i] / -speed < best:
+                best, who, kind = alpha[i] / -speed, k, TO_R
+        elif speed > 0.0:
+            if alpha[i] >= 1.0:
+                return TIE, best, who, kind
+            if (1.0 - alpha[i]) / speed < best:
+                best, who, kind = (1.0 - alpha[i]) / speed, k, TO_L
+    for i in range(y.size):
+        s = place.status[i]
+        if s == E:
+            continue
+        slack = y[i] * (place.g[i] + a0) - lam
+        rate = y[i] * (h[i] + c) + sense
+        if s == P:
+            if abs(rate) > 1e-7 + dtol:
+                return TIE, best, who, kind
+        elif (slack > 1e-6 * lam + 20.0 * noise and s == L) or (slack < -1e-6 * lam - 20.0 * noise and s == R):
+            return LOST, best, who, kind
+        elif s == L:
+            if rate > dtol:
+                if slack >= -near:
+                    return TIE, best, who, kind
+                if -slack / rate < best:
+                    best, who, kind = -slack / rate, i, FROM_L
+        elif rate < -dtol:
+            if slack <= near:
+                return TIE, best, who, kind
+            if -slack / rate < best:
+                best, who, kind = -slack / rate, i, FROM_R
+    return ENDED, best, who, kind
+
+
+@njit(cache=True)
+def _advance(problem, place, elbow, record, used, d, h, c, step, who, kind, afresh):
+    """Move by ``step`` and write the record; kind 0 is the end of the walk. ``afresh``: compute g, not its change."""
+    y, alpha = problem.y, place.alpha
+    at, entries = used[1], used[2]
+    for k in range(used[0]):
+        i = elbow.members[k]
+        new = alpha[i] + y[i] * step * d[k]
+        # Two points often come to rest together (the last pair of an elbow must): rounding shall not part them.
+        if new <= TOGETHER and y[i] * d[k] < 0.0:
+            new = 0.0
+        elif new >= 1.0 - TOGETHER and y[i] * d[k] > 0.0:
+            new = 1.0
+        if k == who and (kind == TO_R or kind == TO_L):
+            new = 0.0 if kind == TO_R else 1.0
+        record.moved[entries], record.after[entries] = i, new
+        entries += 1
+        alpha[i] = new
+    if afresh:
+        place.g[:] = np.dot(problem.K, y * alpha)
+    else:
+        for i in range(y.size):
+            place.g[i] += step * h[i]
+    lam = problem.target if kind == 0 else place.state[0] - problem.sense * step
+    a0 = place.state[1] + step * c
+    place.state[0], place.state[1] = lam, a0
+    record.lams[at], record.offsets[at], record.kinds[at] = lam, a0, kind
+    record.points[at] = -1 if kind == 0 else (elbow.members[who] if kind <= TO_L else who)
+    describe(y, alpha, place.g, lam, a0, record.facts[at])
+    record.starts[at + 1] = entries
+    used[1], used[2] = at + 1, entries
+
+
+@njit(cache=True)
+def _retire(problem, place, elbow, record, used, d):
+    """Take the points that have reached a bound out of the elbow, each with an event of its own."""
+    y, alpha = problem.y, place.alpha
+    last = used[1] - 1
+    for k in range(used[0] - 1, -1, -1):
+        i = elbow.members[k]
+        if not ((alpha[i] <= 0.0 and y[i] * d[k] < 0.0) or (alpha[i] >= 1.0 and y[i] * d[k] > 0.0)):
+            continue
+        place.status[i] = R if alpha[i] <= 0.0 else L
+        delete(elbow.factor, used[0], k, elbow.z_one, elbow.z_y)
+        used[0] -= 1
+        for t in range(k, used[0]):
+            elbow.members[t] = elbow.members[t + 1]
+        if i != record.points[last]:
+            at = used[1]
+            record.lams[at], record.offsets[at], record.points[at] = place.state[0], place.state[1], i
+            record.kinds[at] = TO_R if alpha[i] <= 0.0 else TO_L
+            record.facts[at] = record.facts[last]
+            record.starts[at + 1] = used[2]
+            used[1] += 1
+
+
+@njit(cache=True)
+def _join(problem, place, elbow, used, who):
+    """Put a point on the elbow; False if its kernel depends on those that are there."""
+    m = used[0]
+    column = np.empty(m)
+    for k in range(m):
+        column[k] = problem.K[who, elbow.members[k]] + problem.kappa
+    own = problem.K[who, who] + problem.kappa
+    if not append(elbow.factor, m, column, own, elbow.z_one, elbow.z_y, problem.y[who], 2e-15):
+        return False
+    elbow.members[m] = who
+    place.status[who] = E
+    used[0] = m + 1
+    return True
 
 
 @njit(cache=True)

@@ -326,6 +326,7 @@ class _Walk:
         self.K, self.y, self.intercept, self.eps, self.limit = K, y, intercept, eps, limit
         self.n = y.size
         self.scale = float(np.mean(np.diag(K)))
+        self._largest = float(np.abs(np.diag(K)).max())
         self.kappa = self.scale if intercept else 0.0
         self.status = np.empty(self.n, dtype=np.int8)
         self.elbow = np.zeros(self.n + 1, dtype=np.int64)
@@ -453,10 +454,17 @@ class _Walk:
                 return
             self._refresh()
             code = walking.walk(
-                self.K, self.y, self.intercept, sense, self.kappa, self.alpha, self.g, self.state, self.status,
-                self.elbow, self.factor, self.z_one, self.z_y, target, self.eps, self.limit, self._lams,
-                self._offsets, self._kinds, self._points, self._facts, self._starts, self._moved, self._after,
+                walking.Problem(
+                    self.K, self.y, self.intercept, sense, self.kappa, float(target), self.eps, self._largest
+                ),
+                walking.Place(self.alpha, self.g, self.state, self.status),
+                walking.Elbow(self.elbow, self.factor, self.z_one, self.z_y),
+                walking.Record(
+                    self._lams, self._offsets, self._kinds, self._points,
+                    self._facts, self._starts, self._moved, self._after,
+                ),
                 self.used,
+                self.limit,
             )  # fmt: skip
             if code in (walking.ENDED, walking.FOREVER):
                 return
