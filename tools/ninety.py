@@ -52,6 +52,7 @@ class Copy:
             source = re.sub(r"\]\((\w+\.ipynb)", rf"](../{self.template.part}/\1", source)
             cell["source"] = self._titled(source) if cell is notebook["cells"][0] else source
         about = notebook["metadata"]["learnable"]
+        about["short_title"] = self.title.partition(":")[0]
         about["needs"] = [slug for slug in about["needs"] if slug in self.before]
         return notebook
 
