@@ -1,23 +1,19 @@
 """Wrong solutions, kept as patches of the master's solution.
 
-``wrong/<slug>.diff`` lists them. A mistake begins with its question and its story; below stand the lines that differ,
-as in a diff, or the whole body of a function where little would be left of it::
+``wrong/<slug>.diff`` lists them. A mistake begins with its question and its story; below stands what differs: a change
+within a line (``~ old => new``), whole lines as in a diff, or the body of a function where little would be left of it::
 
     q2: Reads the transitions the wrong way round
-    - delta[:, None] + log_P
-    + delta[:, None] + log_P.T
-
+    ~ delta[:, None] + log_P => delta[:, None] + log_P.T
     q2: The likeliest state at each time
     @ viterbi
     + return log_f.argmax(axis=1)
-
     q2: Forgets the start law | A single observation
-    - log_pi + log_f[0]
-    + log_f[0]
+    ~ log_pi + log_f[0] => log_f[0]
 
 What is taken out must occur exactly once in the question's solution. A mistake earns at most a third of the points,
-whatever the seed. One that names a case after ``|`` is a slip in an otherwise right answer: it may earn more, but that
-case must catch it.
+whatever the seed. One that names a case after ``|`` must be caught by that case. If the case is hidden it is a slip in
+an otherwise right answer, and may earn more; if it is public the student is to see the mistake at once.
 """
 
 import ast
@@ -26,6 +22,7 @@ import textwrap
 from dataclasses import dataclass
 
 _HEAD = re.compile(r"(q\d+): ([^|]+?)(?: \| (.+))?$")
+_CHANGE = re.compile(r"~ (.+?) =>(?: (.*))?$")
 
 
 @dataclass(frozen=True)
@@ -52,8 +49,9 @@ def read_mistakes(text, answers):
         When a patch does not apply, or changes nothing; the message names it.
     """
     found = []
-    for block in re.split(r"\n\s*\n", text.strip()):
-        head, *lines = [line for line in block.split("\n") if not line.startswith("#")]
+    kept = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    for block in re.split(r"\n(?![-+~@])", "\n".join(kept)):
+        head, *lines = block.split("\n")
         match = _HEAD.match(head)
         if not match or match[1] not in answers:
             raise ValueError(f"not the head of a mistake: {head!r}")
@@ -71,8 +69,10 @@ def _hunks(lines, head):
     """Group the lines of a patch into pairs of what goes (``@name`` for a function's body) and what comes."""
     hunks, last = [], ""
     for line in lines:
-        mark, text = line[:1], line[2:]
-        if mark == "@" or (mark == "-" and last != "-"):
+        mark, text, change = line[:1], line[2:], _CHANGE.match(line)
+        if change:
+            hunks.append([change[1], [change[2] or ""]])
+        elif mark == "@" or (mark == "-" and last != "-"):
             hunks.append([f"@{text}" if mark == "@" else text, []])
         elif mark == "-":
             hunks[-1][0] += "\n" + text

@@ -1,6 +1,7 @@
 """Every chapter: the master scores everything, the untouched notebook nothing, every hidden case catches a mistake."""
 
 import json
+import os
 import re
 import time
 
@@ -8,8 +9,10 @@ import pytest
 from mistakes import read_mistakes
 from support import CHAPTERS, ROOT, assignment, run_cells, run_tests, wrong_solutions
 
-SEEDS = (0, 1, 20120116)
-BUDGET_SECONDS = 10.0
+# Two seeds in every run, twenty at night: LEARNABLE_SEEDS says how many.
+SEEDS = tuple(range(int(os.environ.get("LEARNABLE_SEEDS", "2"))))
+LAZY = 5  # wrong answers kept for each question that earn at most a third of its points
+BUDGET_SECONDS = 10.0  # for two seeds
 
 each_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
 
@@ -25,7 +28,7 @@ def quiet_numbers(monkeypatch):
 @each_chapter
 def test_master_scores_everything_whatever_the_seed(chapter):
     names = run_cells(assignment(chapter).cells_of_solution())
-    for seed in SEEDS:
+    for seed in (*SEEDS, 20120116):
         for question in assignment(chapter).questions:
             for title, (passed, message) in run_tests(chapter, question, names, seed).items():
                 assert passed, f"seed {seed}, {question}, {title}: {message}"
@@ -56,26 +59,36 @@ def test_a_patch_that_does_not_apply_is_named():
     assert wrong.source == "def f(x):\n    return 3" and wrong.fails == ("Case",)
 
 
+def test_patches_follow_each_other_without_a_blank_line():
+    answers = {"q1": "def f(x):\n    y = x\n    return y + 1", "q2": "g = 2"}
+    text = "q1: Twice\n~ + 1 => * 2\n~ y = x => y = -x\nq1: Nothing\n- y = x\n- return y + 1\n+ return 0"
+    text += "\n\nq2: Short\n~ = 2 => = 3"
+    sources = [wrong.source for wrong in read_mistakes(text, answers)]
+    assert sources == ["def f(x):\n    y = -x\n    return y * 2", "def f(x):\n    return 0", "g = 3"]
+
+
 @each_chapter
 def test_each_hidden_case_catches_a_plausible_mistake(chapter):
     given = assignment(chapter)
-    caught, subtle = set(), set()
-    solutions = wrong_solutions(chapter)
+    caught, subtle, lazy = set(), set(), dict.fromkeys(given.questions, 0)
     start = time.process_time()
-    for wrong in solutions:
-        assert wrong.story, f"{wrong.name} has no story: what is the mistake?"
+    for wrong in wrong_solutions(chapter):
+        public = {c.name for c in given.test_file(wrong.question).test_cases if not c.hidden}
+        slip = bool(set(wrong.fails) - public)
+        lazy[wrong.question] += not slip
         names = run_cells(given.cells_of_solution())
         exec(compile(wrong.source, f"<{wrong.name}>", "exec"), names)
-        for seed in (17, 0):
+        passes_public = True
+        for seed in SEEDS:
             outcome = run_tests(chapter, wrong.question, names, seed)
             failed = {title for title, (passed, _) in outcome.items() if not passed}
             assert failed >= set(wrong.fails), f"{wrong.name}, seed {seed}: should fail {set(wrong.fails) - failed}"
-            if not wrong.fails:
+            if not slip:
                 share = earned(chapter, wrong.question, outcome)
                 assert share <= 1 / 3 + 1e-9, f"{wrong.question}, {wrong.name}, seed {seed}: earns {share:.0%}"
-        caught |= {(wrong.question, title) for title in failed}
-        public = {c.name for c in given.test_file(wrong.question).test_cases if not c.hidden}
-        if not failed & public:
+            caught |= {(wrong.question, title) for title in failed}
+            passes_public &= not failed & public
+        if passes_public:
             subtle.add(wrong.question)
     spent = time.process_time() - start
     for question in given.questions:
@@ -83,7 +96,8 @@ def test_each_hidden_case_catches_a_plausible_mistake(chapter):
         assert hidden, f"{question} has no hidden case"
         assert hidden <= caught, f"no wrong solution fails {sorted(t for _, t in hidden - caught)}"
         assert question in subtle, f"{question}: no kept mistake passes the public cases and fails a hidden one"
-    assert spent < BUDGET_SECONDS, f"the wrong solutions of {chapter} take {spent:.1f} s"
+        assert lazy[question] >= LAZY, f"{question}: only {lazy[question]} answers that earn at most a third are kept"
+    assert spent < BUDGET_SECONDS * len(SEEDS) / 2, f"the wrong solutions of {chapter} take {spent:.1f} s"
 
 
 @each_chapter
