@@ -52,6 +52,11 @@ def _parser():
     command.add_argument("--to", metavar="DIR", help="where to (default: work/ in the book)")
     command.set_defaults(action=_start)
 
+    command = commands.add_parser("check", help="check your notebooks, in a copy of the book with the hidden cases too")
+    command.add_argument("slug", nargs="?", metavar="SLUG", help="an exercise or a notebook (default: all you started)")
+    command.add_argument("question", nargs="?", metavar="QUESTION", help="q2, say (default: all)")
+    command.set_defaults(action=_check)
+
     command = commands.add_parser("progress", help="show which questions you have solved")
     command.set_defaults(action=_progress)
 
@@ -197,40 +202,73 @@ def _lab_command(target):
     return f"{'jupyter lab' if same else shlex.quote(str(program))} {shlex.quote(_short(target))}"
 
 
+def _check(options):
+    _need_posix()
+    import secrets
+
+    from learnable.exercises.grading import grade_cells, read_submission
+    from learnable.exercises.notebook import NO_HIDDEN, CheckReport, exercise_of, has_book
+    from learnable.exercises.progress import Progress
+    from learnable.exercises.sandbox import Sandbox
+    from learnable.exercises.workspace import about, own_notebooks
+
+    passed, progress = True, Progress()
+    for path in own_notebooks(options.slug):
+        chapter = about(path)["chapter"]
+        exercise = exercise_of(chapter, path)
+        if options.question and options.question not in exercise.questions:
+            raise LookupError(f"there is no question {options.question!r}; there are {', '.join(exercise.questions)}")
+        progress.register(chapter, {name: q.as_dict() for name, q in exercise.questions.items()})
+        print(f"{chapter} ({_short(path)})")
+        with Sandbox(exercise.modules, mode="none") as sandbox:  # it is your own code, on your own machine
+            seed = secrets.randbits(63)
+            result = grade_cells(read_submission(path).code, exercise, sandbox, seed, only=options.question)
+        for name, outcome in result["questions"].items():
+            if name != options.question and options.question:
+                continue
+            report = CheckReport(name, outcome, exercise.questions[name].hints)
+            progress.record(chapter, name, report.share, whole=True)
+            print(report)
+            passed = passed and report.passed
+        for remark in result["remarks"]:
+            print(f"note: {remark}")
+        if not has_book(chapter):
+            print(f"note: {NO_HIDDEN}")
+    return 0 if passed else 1
+
+
 def _progress(options):
-    from learnable.exercises.progress import Progress, render
-    from learnable.exercises.workspace import find_shelf
+    from learnable.exercises.progress import Progress, legend, render
+    from learnable.exercises.workspace import about, find_shelf
 
     progress = Progress()
     standing = progress.standing()
     shelf = find_shelf()
     for chapter in shelf.chapters() if shelf else ():
         if chapter not in standing:
-            standing[chapter] = [(name, "", None, 0) for name in _questions(shelf.exercise(chapter))]
+            standing[chapter] = [(name, None, False, 0) for name in about(shelf.exercise(chapter))["questions"]]
     standing = {chapter: rows for chapter, rows in sorted(standing.items()) if rows}
     if not standing:
         print("Nothing yet. `learnable list` shows the exercises, `learnable start SLUG` opens one.")
         return
-    print(render(standing, ascii_only=not _can_print("✓█")))
+    plain = not _can_print("✓◕█")
+    print(render(standing, plain))
+    print(legend(plain))
     total = sum(map(len, standing.values()))
-    solved = sum(best == 1.0 for rows in standing.values() for _, _, best, _ in rows)
+    solved = sum(done for rows in standing.values() for _, _, done, _ in rows)
     print(f"{solved} of {total} questions solved ({progress.path})")
+    if any(share == 1.0 and not done for rows in standing.values() for _, share, done, _ in rows):
+        print("`learnable check SLUG`, or grader.check(..., all=True), runs the hidden cases too.")
 
 
 def _list(options):
-    import json
+    from learnable.exercises.workspace import about
 
     shelf = _shelf()
     for chapter in shelf.chapters():
-        about = json.loads(shelf.exercise(chapter).read_text(encoding="utf-8"))["metadata"]["learnable"]
-        points = sum(q["points"] for q in about["questions"].values())
-        print(f"{chapter}: {about['title']} ({len(about['questions'])} questions, {points:g} points)")
-
-
-def _questions(path):
-    import json
-
-    return json.loads(path.read_text(encoding="utf-8"))["metadata"]["learnable"]["questions"]
+        known = about(shelf.exercise(chapter))
+        points = sum(q["points"] for q in known["questions"].values())
+        print(f"{chapter}: {known['title']} ({len(known['questions'])} questions, {points:g} points)")
 
 
 def _release(options):
@@ -287,7 +325,7 @@ def _grade(options):
     from learnable.exercises.checking import PUBLIC_SEED
     from learnable.exercises.masters import Assignment
     from learnable.exercises.release import read_key
-    from learnable.exercises.session import Sandbox
+    from learnable.exercises.sandbox import Sandbox
 
     shelf = _shelf()
     if not options.scheduler:

@@ -103,7 +103,7 @@ def test_wrong_answer_hint_right_answer(exercise, lab):
     report = run(page, check).locator(".learnable-check")
     report.wait_for()
     said = report.inner_text()
-    assert "q2 is not right yet: 1 of 2 checks pass." in said
+    assert "q2 (5 points) is not right yet: 1 of 2 checks pass." in said
     assert "cost_bayes([0.125, 0.5, 0.625], 2, 2)" in said, "the case that failed"
     assert "decisions is wrong at [1]" in said and "Expected" in said and "Came" in said
     assert "Read again: Errors with a price tag" in said
@@ -119,19 +119,19 @@ def test_wrong_answer_hint_right_answer(exercise, lab):
 
     type_answer(page, answer, RIGHT)
     run(page, answer)
-    report = run(page, check).locator(".learnable-check", has_text="q2 passed: all 2 checks")
+    report = run(page, check).locator(".learnable-check", has_text="q2 (5 points) passed: all 2 checks")
     report.wait_for()
     assert "not right yet" not in report.inner_text()
     picture(page, "right")
     standing = Progress(lab.home / "progress.sqlite").standing()[CHAPTER]
-    assert {name: best for name, _, best, _ in standing}["q2"] == 1.0
+    assert {name: share for name, share, _, _ in standing}["q2"] == 1.0
 
 
 def test_saved_work_is_gradable(exercise):
     """What JupyterLab saves is a submission: the second question has its points."""
     from learnable.exercises.grading import grade_cells, read_submission
     from learnable.exercises.masters import Assignment
-    from learnable.exercises.session import Sandbox
+    from learnable.exercises.sandbox import Sandbox
     from learnable.exercises.workspace import find_shelf
 
     page, saved = exercise

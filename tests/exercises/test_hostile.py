@@ -14,10 +14,11 @@ from hostile import FILES, GOOD, HOSTILE
 from support import BAYES, ROOT, assignment, write_notebook
 
 from learnable.exercises import confine
+from learnable.exercises.checking import SandboxError
 from learnable.exercises.classroom import _sealed_files, collect, functions_asked
 from learnable.exercises.confine import Cgroup, Limits
 from learnable.exercises.grading import Unreadable, empty_result, grade_cells, parse_notebook, read_submission
-from learnable.exercises.session import Sandbox, SandboxError
+from learnable.exercises.sandbox import Sandbox
 
 LIMITS = Limits(call_seconds=0.5, cell_seconds=2.0, total_seconds=60.0, memory=1 << 30)
 needs_bubblewrap = pytest.mark.skipif(
@@ -181,11 +182,11 @@ def test_death_of_the_machinery_is_no_grade(sandbox):
             raise SandboxError("gone")
 
     case = SHORT.test_file("q1").test_cases[0]
-    from learnable.exercises.grading import _run
+    from learnable.exercises.judging import run_case
 
     sandbox.start()
     with pytest.raises(SandboxError, match="gone"):
-        _run(case, Names(), 3)
+        run_case(case, Names(), 3)
     assert killed and not sandbox.alive()
     assert scores(grade(GOOD, sandbox)) == (5, 5)
 
@@ -266,7 +267,7 @@ def test_sandbox_starts_inside_its_cgroup(tmp_path, monkeypatch):
                 (self.folder / name).write_text("10")
 
     monkeypatch.setattr(Cgroup, "place", staticmethod(lambda: parent))
-    monkeypatch.setattr("learnable.exercises.session.Cgroup", Files)
+    monkeypatch.setattr("learnable.exercises.sandbox.Cgroup", Files)
     with Sandbox(["numpy"]) as confined:
         assert scores(grade(GOOD, confined)) == (5, 5)
         folder = confined.cgroup.folder

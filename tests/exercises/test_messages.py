@@ -6,7 +6,7 @@ import pytest
 from support import BAYES, ROOT, assignment, run_cells
 
 from learnable.exercises import WrongAnswer, ask, refuses
-from learnable.exercises.notebook import Notebook, split_message
+from learnable.exercises.notebook import NO_HIDDEN, Notebook
 from learnable.exercises.progress import Progress, render
 
 
@@ -166,16 +166,68 @@ def test_right_answer_passes_and_is_remembered(student):
     assert not grader.check("q1", student).passed
     names = run_cells(assignment(BAYES).cells_of_solution())
     report = grader.check("q1", names)
-    assert report.passed and "q1 passed" in repr(report) and "details" not in report._repr_html_()
+    assert report.passed and "q1 (5 points) passed" in repr(report) and "details" not in report._repr_html_()
     standing = Progress().standing()[BAYES]
-    assert [best for _, _, best, _ in standing] == [1.0, None, None, None, None]
-    assert "q1 ✓  q2 ·" in render({BAYES: standing})
-    assert "1 of 5" in render({BAYES: standing}, ascii_only=True)
+    assert [share for _, share, _, _ in standing] == [1.0, None, None, None, None]
+    assert "q1 ◕  q2 ·" in render({BAYES: standing}), "hidden cases have not been asked"
+    assert "0 of 5" in render({BAYES: standing}, ascii_only=True)
+
+
+SLIP = "def cost_bayes(post1, a, b):\n    post1 = np.asarray(post1)\n    r = (post1 >= 0.5).astype(int)\n"
+SLIP += "    return r, np.minimum(a * (1 - post1), b * post1)"
+
+
+def test_solved_means_hidden_cases_too_and_goes_with_a_later_failure(student):
+    """The public cases alone are no ✓; all cases are; a check that fails afterwards takes it away again."""
+    grader, solved = student["grader"], run_cells(assignment(BAYES).cells_of_solution())
+
+    def mark():
+        return render(Progress().standing(), ascii_only=True).split("q2 ")[1][:3]
+
+    assert grader.check("q2", solved).passed and mark() == "[+]"
+    report = grader.check("q2", solved, all=True)
+    assert report.passed and "5 of 5 points" in repr(report) and "(hidden)" in repr(report) and mark() == "[x]"
+    assert grader.check("q2", solved).passed and mark() == "[x]", "what passes less does not take it away"
+    exec(SLIP, solved)
+    assert not grader.check("q2", solved, all=True).passed and mark() == "[/]"
+
+
+def test_hidden_cases_are_drawn_anew_for_each_check(student, monkeypatch):
+    seeds = []
+    from learnable.exercises import judging
+
+    real = judging.hidden_seed
+    monkeypatch.setattr(judging, "hidden_seed", lambda seed: seeds.append(seed) or real(seed))
+    for _ in range(2):
+        student["grader"].check("q2", student, all=True)
+    assert len(set(seeds)) == 2
+
+
+def test_in_a_bundle_the_public_checks_are_all_and_it_says_so(student, tmp_path, monkeypatch):
+    """Without the book there are no hidden cases: a ✓ is the public checks, and ``all`` says that."""
+    from learnable.exercises import notebook
+
+    monkeypatch.setattr(notebook, "find_shelf", lambda: None)
+    solved = run_cells(assignment(BAYES).cells_of_solution())
+    report = student["grader"].check("q2", solved, all=True)
+    assert report.passed and not report.is_whole and NO_HIDDEN in repr(report) and NO_HIDDEN in report._repr_html_()
+    assert "q2 ✓" in render(Progress().standing())
+
+
+def test_endless_loop_in_a_check_ends_with_a_message(student, monkeypatch):
+    """Also one that sleeps, and one that catches every exception on its way."""
+    student["grader"]._public.master.metadata["learnable"]["limits"] = {"call_seconds": 0.2}
+    for endless in ("while True: pass", "time.sleep(1000)"):
+        body = f"    try:\n        {endless}\n    except Exception:\n        pass"
+        exec(f"import time\ndef cost_bayes(post1, a, b):\n{body}", student)
+        text = repr(student["grader"].check("q2", student))
+        assert text.count("Your function did not finish within 0.2 s.") == 2, text
+    assert student["grader"].check("q1", run_cells(assignment(BAYES).cells_of_solution())).passed
 
 
 def test_check_all_and_default_namespace(student):
     exec("everything = grader.check_all()\none = grader.check('q2')", student)
-    assert [r.question for r in student["everything"]] == list(assignment(BAYES).questions)
+    assert [r.name for r in student["everything"]] == list(assignment(BAYES).questions)
     assert not student["one"].passed
 
 
@@ -210,13 +262,6 @@ def test_public_checks_agree_with_plain_otter(student):
     for question in assignment(BAYES).questions:
         assert plain.check(question, solved).passed_all
         assert not plain.check(question, student).passed_all
-
-
-def test_messages_survive_the_way_through_otter():
-    problem, parts = split_message(
-        "❌ Test case failed\nError at line 3\n   x\nWrongAnswer: Bad.\nCase: f(1)\nExpected: 2"
-    )
-    assert problem == "Bad." and parts == {"Case": "f(1)", "Expected": "2"}
 
 
 def test_student_notebook_is_valid_and_clean():

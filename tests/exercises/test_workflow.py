@@ -153,7 +153,7 @@ def test_progress_survives_a_move_of_the_book(tmp_path, monkeypatch, capsys):
         shutil.copy(ROOT / name, before / name)
     questions = {n: q.as_dict() for n, q in assignment(BAYES).questions.items()}
     Progress().register(BAYES, questions)
-    Progress().record(BAYES, "q3", 1.0)
+    Progress().record(BAYES, "q3", 1.0, whole=True)
     monkeypatch.chdir(before)
     assert cli.main(["progress"]) == 0
     shown = capsys.readouterr().out
@@ -216,8 +216,8 @@ def test_bundle_runs_on_its_own(released, tmp_path, monkeypatch):
         for c in notebook.cells
         if c.cell_type == "code" and c.source.startswith("grader.check(")
     ]
-    assert "q2 passed" in said[1] and "q1 is not right yet" in said[0]
-    assert [best for _, _, best, _ in Progress(tmp_path / "home" / "progress.sqlite").standing()[BAYES]][1] == 1.0
+    assert "q2 (5 points) passed" in said[1] and "q1 (5 points) is not right yet" in said[0]
+    assert Progress(tmp_path / "home" / "progress.sqlite").standing()[BAYES][1][1] == 1.0
 
 
 def test_bundle_carries_the_wheel_it_was_made_with(tmp_path):

@@ -67,6 +67,21 @@ class AskedElsewhere(Exception):
 
     sentence = "gave no answer"
     detail = ""
+    outcome = "died"
+
+
+class SandboxError(RuntimeError):
+    """The machinery failed, not the submission: no grade may be drawn from this."""
+
+
+class TooLong(BaseException):
+    """A check in this process ran into its time limit; not an `Exception`, so that few handlers catch it."""
+
+    detail = ""
+
+    def __init__(self, seconds):
+        self.sentence = f"did not finish within {seconds:g} s"
+        super().__init__(self.sentence)
 
 
 class SilentNotebook:
@@ -178,7 +193,7 @@ def ask(env, name, /, *args, about="", **kwargs):
 def _call(function, case, env, args, kwargs):
     try:
         return function(*_fresh(args), **_fresh(kwargs))
-    except AskedElsewhere as error:
+    except (AskedElsewhere, TooLong) as error:
         raise WrongAnswer(f"Your function {error.sentence}.", case=case(), came=error.detail) from None
     except KeyboardInterrupt:
         raise

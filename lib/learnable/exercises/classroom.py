@@ -25,10 +25,11 @@ from filelock import FileLock, Timeout
 from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
+from .checking import SandboxError
 from .confine import Limits, describe
 from .grading import Unreadable, empty_result, grade_cells, read_submission
 from .masters import Assignment
-from .session import Sandbox, SandboxError
+from .sandbox import Sandbox
 from .wire import clean
 
 __all__ = ["Gradebook", "Store", "Submitted", "collect", "grade_all"]

@@ -6,11 +6,11 @@ told by the type of an exception, never by its text.
 """
 
 import ast
-import builtins
 import contextlib
 import hashlib
 import io
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -19,12 +19,10 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from ._quick import nbformat
-from .checking import WrongAnswer, hidden_seed
 from .confine import Limits
-from .session import Died, Raised, RemoteNames, SandboxError, Session
+from .judging import case_result, followed_through, has_passed, question_result, run_case
+from .session import RemoteNames, Session
 from .wire import clean
 
 __all__ = ["Parsed", "Unreadable", "empty_result", "grade_cells", "parse_notebook", "read_submission"]
@@ -34,6 +32,7 @@ LARGEST_CODE = 2 << 20
 _HARMLESS = 4 << 20  # up to this size JSON is read in this process
 _FATAL_PER_QUESTION = 2
 _ANSWERS = 1 << 30  # memory that the answers of a submission may take here
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _READ = "from learnable.exercises.grading import _extract; import sys; _extract(sys.argv[1])"
 
 
@@ -54,12 +53,36 @@ class Parsed:
 
     def defines(self, names):
         """Whether the code defines one of the functions or classes in ``names``."""
-        for source in self.code:
-            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                if any(getattr(node, "name", None) in names for node in ast.parse(source).body):
-                    return True
-        return False
+        return any(node.name in names for node in definitions(self.code))
+
+
+def definitions(cells):
+    """Yield the syntax trees of the functions and classes that code cells define."""
+    for source in cells:
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            plain = re.sub(r"^([ \t]*)[%!].*", r"\1pass", source, flags=re.M)  # IPython's own commands
+            yield from (node for node in ast.parse(plain).body if isinstance(node, _DEFINITIONS))
+
+
+def names_reached(cells, names):
+    """Return the names that functions use, themselves or through other functions that the cells define.
+
+    Examples
+    --------
+    >>> sorted(names_reached(["def f(x):\\n    return g(x)", "def g(y):\\n    return h(y)", "def k():\\n    f"], ["f"]))
+    ['f', 'g', 'h', 'x', 'y']
+    """
+    used = {}
+    for node in definitions(cells):
+        found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        used[node.name] = used.get(node.name, set()) | found
+    reached, todo = set(names), list(names)
+    while todo:
+        new = used.get(todo.pop(), set()) - reached
+        reached |= new
+        todo += new
+    return reached
 
 
 def read_submission(path):
@@ -180,13 +203,16 @@ def empty_result(assignment, status, remark):
     """Return the result of a submission that was not run: no points, and the reason."""
     questions = {}
     for name, question in assignment.questions.items():
-        cases = [_case(c, "not run", f"Not run: {remark}.") for c in assignment.test_file(name).test_cases]
-        questions[name] = _question(question, cases)
+        cases = [case_result(c, "not run", f"Not run: {remark}.") for c in assignment.test_file(name).test_cases]
+        questions[name] = question_result(question, cases)
     return _result(assignment, questions, status, [remark], "", "")
 
 
-def grade_cells(cells, assignment, sandbox, seed, limits=None):
+def grade_cells(cells, assignment, sandbox, seed, limits=None, only=None):
     """Grade the code cells of a submission.
+
+    A question that fails, and whose functions use those of earlier questions that fail too, is asked once more with
+    the given solutions of those in their place: a mistake costs its own points only.
 
     Parameters
     ----------
@@ -196,6 +222,8 @@ def grade_cells(cells, assignment, sandbox, seed, limits=None):
     seed : int
         Draws the hidden cases.
     limits : Limits, optional
+    only : str, optional
+        Stop after this question.
 
     Returns
     -------
@@ -203,79 +231,46 @@ def grade_cells(cells, assignment, sandbox, seed, limits=None):
         ``score``, ``possible``, ``status``, ``remarks``, ``output`` and, for each question, the cases with verdict
         and message. Plain data; it does not depend on when or where it was graded.
     """
-    limits = limits or Limits(**assignment.settings.get("limits", {}))
-    questions, trouble = {}, False
+    limits = limits or Limits(**assignment.limits)
+    names = [*assignment.before(only), only] if only else list(assignment.questions)
     with memory_limit(_ANSWERS), Session(sandbox, cells, limits, assignment.files) as session:
-        names = RemoteNames(session)
-        for name, question in assignment.questions.items():
-            cases, deaths = [], 0
-            # Each case runs on its own, so that a death in one costs that one.
-            for case in assignment.test_file(name).test_cases:
-                before = session.fatal_calls
-                if deaths >= _FATAL_PER_QUESTION:
-                    outcome = "not run", "Not run: the function had ended its process twice before."
-                else:
-                    outcome = _run(case, names, seed)
-                deaths += session.fatal_calls - before
-                cases.append(_case(case, *outcome))
-            if deaths:
-                trouble = True
-                death = next((c for c in cases if c["outcome"] == "died" and not c["hidden"]), None)
-                said = death["problem"].removeprefix("Your function ") if death else "ended its process or hung"
-                session.remark(f"{name}: the function {said.rstrip('.')}")
-            questions[name] = _question(question, cases)
+        results = {name: _judge(name, assignment, session, seed) for name in names}
         session.stop()
-        trouble = trouble or bool(session.skipped)
-        status = "trouble" if trouble else "remarks" if session.remarks else "ok"
-        return _result(assignment, questions, status, session.remarks, session.output(), sandbox.mode)
+        output = session.output()
+        for name in names:
+            given = [] if has_passed(results[name]) else _failed_before(name, cells, assignment, results)
+            if given:
+                session.add_cell("\n\n\n".join(assignment.answers[q] for q in given))
+                again = _judge(name, assignment, session, seed)
+                results[name] = followed_through(results[name], again, given)
+        for name, result in results.items():
+            if result["given"]:
+                session.remark(f"{name}: judged with the given solution of {' and '.join(result['given'])}")
+        ended = session.skipped or session.fatal_calls
+        status = "trouble" if ended else "remarks" if session.remarks else "ok"
+        return _result(assignment, results, status, session.remarks, output, sandbox.mode)
 
 
-def _run(case, names, seed):
-    """Run one of otter's test cases; return how it ended, what to say, and the labelled parts of that.
-
-    The exception that a check raises because of an answer carries the answer's own exception as its context.
-    """
-    try:
-        with hidden_seed(seed), np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            case.body.call_func(names)
-    except SandboxError:
-        raise
-    except Exception as error:
-        cause = error.__context__
-        if isinstance(cause, SandboxError):
-            raise cause from None
-        if not isinstance(error, WrongAnswer):
-            return "unusable", f"The check could not use your answer ({type(error).__name__})."
-        if isinstance(cause, Raised):
-            known = isinstance(getattr(builtins, cause.kind, None), type)
-            outcome = f"raised {cause.kind}" if known else "raised an exception"
+def _judge(name, assignment, session, seed):
+    """Ask everything about one question; each case runs on its own, so that a death in one costs that one."""
+    cases, before = [], session.fatal_calls
+    for case in assignment.test_file(name).test_cases:
+        if session.fatal_calls - before >= _FATAL_PER_QUESTION:
+            cases.append(case_result(case, "not run", "Not run: the function had ended its process twice before."))
         else:
-            outcome = "died" if isinstance(cause, Died) else "wrong"
-        return outcome, error.problem, {label: text for label, text in error.parts.items() if text}
-    return "passed", ""
+            cases.append(run_case(case, RemoteNames(session), seed))
+    if session.fatal_calls > before:
+        death = next((c for c in cases if c["outcome"] == "died" and not c["hidden"]), None)
+        said = death["problem"].removeprefix("Your function ") if death else "ended its process or hung"
+        session.remark(f"{name}: the function {said.rstrip('.')}")
+    return question_result(assignment.questions[name], cases)
 
 
-def _case(case, outcome, problem, parts=None):
-    return {
-        "title": case.name,
-        "hidden": case.hidden,
-        "points": case.points,
-        "passed": outcome == "passed",
-        "outcome": outcome,
-        "problem": clean(problem.replace("\n", " "), 1000),
-        "parts": {label: clean(text.replace("\n", " "), 1000) for label, text in (parts or {}).items()},
-    }
-
-
-def _question(question, cases):
-    return {
-        "title": question.title,
-        "section": question.section,
-        "score": float(sum(c["points"] for c in cases if c["passed"])),
-        "possible": float(question.points),
-        "cases": cases,
-    }
+def _failed_before(name, cells, assignment, results):
+    """Return the questions before ``name`` that failed and whose functions the answer to ``name`` uses."""
+    reached = names_reached(cells, assignment.asked.get(name, ()))
+    before = [q for q in assignment.before(name) if not has_passed(results[q])]
+    return [q for q in before if reached & set(assignment.asked.get(q, ()))]
 
 
 def _result(assignment, questions, status, remarks, output, mode):

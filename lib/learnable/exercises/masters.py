@@ -15,7 +15,7 @@ import logging
 import re
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -24,13 +24,15 @@ from ._quick import nbformat
 # isort: split
 import otter.assign
 import yaml
-from otter.test_files.exception_test import ExceptionTestFile
+
+from .judging import read_tests
 
 __all__ = ["DIFFICULTIES", "Assignment", "Question", "write_student"]
 
 DIFFICULTIES = ("easy", "medium", "hard")
 _PACKAGES = ("numpy", "scipy", "otter-grader")
-GRADER_VERSION = 1
+GRADER_VERSION = 2
+_LARGEST_DATA = 16 << 20
 _BLOCK_MARKER = re.compile(r"^\s*# (BEGIN|END) SOLUTION( NO PROMPT)?\s*$")
 _LINE_MARKER = re.compile(r"\s*# ?SOLUTION( NO PROMPT)?\s*$")
 
@@ -44,17 +46,13 @@ class Question:
     difficulty: str
     section: str
     points: float
-    hints: tuple = ()
+    hints: list = field(default_factory=list)
 
     def as_dict(self):
         """Return what goes into the metadata of the student's notebook."""
-        return {
-            "title": self.title,
-            "difficulty": self.difficulty,
-            "section": self.section,
-            "points": self.points,
-            "hints": list(self.hints),
-        }
+        about = asdict(self)
+        del about["name"]
+        return about
 
 
 @dataclass
@@ -109,6 +107,17 @@ class Assignment:
         self._finish_student()
         return self
 
+    @classmethod
+    def of_student(cls, path):
+        """Read a student's notebook, in a bundle say: the public tests are all there are, and there are no answers."""
+        notebook = nbformat.read(path, as_version=4)
+        about, tests = notebook.metadata["learnable"], notebook.metadata["otter"]["tests"]
+        questions = {name: Question(name, **q) for name, q in about["questions"].items()}
+        beside = [f for f in Path(path).parent.iterdir() if f.is_file() and f.suffix not in (".ipynb", ".whl")]
+        files = {f.name: f.read_bytes() for f in beside if f.stat().st_size < _LARGEST_DATA}
+        where = Path(f"{about['chapter']}.ipynb")
+        return cls(where, notebook, notebook, notebook, tests, questions, about["title"], files)
+
     @property
     def slug(self):
         """The last part of the chapter's name."""
@@ -128,6 +137,11 @@ class Assignment:
     def settings(self):
         """What the master's metadata says under ``learnable``."""
         return dict(self.master.metadata.get("learnable", {}))
+
+    @property
+    def limits(self):
+        """The limits that differ from the defaults."""
+        return self.settings.get("limits", {})
 
     @property
     def sealed(self):
@@ -163,10 +177,12 @@ class Assignment:
 
     def test_file(self, question):
         """Return otter's test file of a question, public and hidden cases, ready to run."""
-        file = ExceptionTestFile.from_metadata(self.tests[question], str(self.path))
-        for case in file.test_cases:
-            case.name = (case.body.test_func.__doc__ or case.body.test_func.__name__).strip().split("\n")[0]
-        return file
+        return read_tests(self.tests[question], self.path)
+
+    def before(self, question):
+        """Return the questions before a question."""
+        names = list(self.questions)
+        return names[: names.index(question)]
 
     def student_text(self):
         """Return the student's notebook as it is written to disk."""
@@ -197,6 +213,11 @@ class Assignment:
                 answers.setdefault(name, []).append(_without_markers(cell.source))
         return {name: "\n\n\n".join(cells) for name, cells in answers.items()}
 
+    @cached_property
+    def asked(self):
+        """The functions and classes that each question asks for."""
+        return {q: re.findall(r"^(?:def|class) (\w+)", source, re.M) for q, source in self.answers.items()}
+
     def cells_of_solution(self):
         """Return the code cells of the worked solution, as a submission would hold them."""
         return [c.source for c in self.solution_notebook().cells if c.cell_type == "code"]
@@ -210,7 +231,14 @@ class Assignment:
         return copy
 
     def _finish_student(self):
-        notebook = self.student
+        notebook, heading = self.student, None
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown" and cell.source.startswith("## "):
+                heading = cell
+            elif found := re.match(r'grader\.check\("(\w+)"\)', cell.source):
+                points = self.questions[found[1]].points
+                first, *rest = heading.source.split("\n")
+                heading.source = "\n".join([f"{first} ({points:g} point{'' if points == 1 else 's'})", *rest])
         for cell in notebook.cells:
             for key in ("editable", "deletable"):
                 if key in cell.metadata and cell.cell_type == "code" and not cell.source.startswith("grader."):
@@ -318,7 +346,7 @@ def _questions(master, tests, path):
             difficulty=config["difficulty"],
             section=str(config["section"]),
             points=sum(config["points"]) if isinstance(config["points"], list) else config["points"],
-            hints=tuple(config["hints"]),
+            hints=list(config["hints"]),
         )
     if not questions:
         raise ValueError(f"{path}: no questions")
@@ -347,17 +375,6 @@ def _without_markers(source):
     return "\n".join(_LINE_MARKER.sub("", line) for line in lines)
 
 
-class _SeedWriter(ast.NodeTransformer):
-    def __init__(self, seed):
-        self.seed = seed
-
-    def visit_Call(self, node):
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "hidden_rng":
-            node.keywords = [ast.keyword("seed", ast.Constant(self.seed))]
-        return node
-
-
 def _fix_seed(source, seed):
     """Write ``seed`` into every call of ``hidden_rng``.
 
@@ -367,6 +384,7 @@ def _fix_seed(source, seed):
     # HIDDEN
     rng = hidden_rng('tables', seed=7)
     """
-    first, _, rest = source.partition("\n")
-    head = f"{first}\n" if first.startswith("#") else ""
-    return head + ast.unparse(_SeedWriter(int(seed)).visit(ast.parse(rest if head else source)))
+    fixed, count = re.subn(r"""hidden_rng\(((["'])[^"']*\2)\)""", rf"hidden_rng(\1, seed={int(seed)})", source)
+    if count != source.count("hidden_rng("):
+        raise ValueError("the tag of hidden_rng is a plain string, or its seed cannot be written in")
+    return fixed

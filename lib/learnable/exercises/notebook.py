@@ -1,25 +1,28 @@
 """What a student's notebook talks to: otter's `Notebook`, with answers that teach.
 
-The tests, their storage in the notebook, the points and the log are otter's. Added here are the words: a failed check
-shows the case, what was expected and what came, the section of the lecture to read again, and hints that unfold one
-after another; and every check is recorded, so that ``learnable progress`` knows.
+The tests, their storage in the notebook and the points are otter's. Added here are the words: a failed check shows the
+case, what was expected and what came, the section of the lecture to read again, and hints that unfold one after
+another; and every check is recorded, so that ``learnable progress`` knows.
 """
 
 import html
 import os
+import secrets
 import sqlite3
 import sys
+from functools import cached_property
 from pathlib import Path
 
-from ._quick import nbformat
-
-# isort: split
 import otter
 
-from .checking import WrongAnswer
+from .judging import check_here, has_passed
+from .masters import Assignment
 from .progress import Progress
+from .workspace import about, find_shelf
 
-__all__ = ["CheckReport", "Notebook", "split_message"]
+__all__ = ["NO_HIDDEN", "CheckReport", "Notebook", "exercise_of", "has_book"]
+
+NO_HIDDEN = "these are all checks there are here: grading uses hidden cases, which a bundle does not hold"
 
 _STYLE = (
     "border:1px solid {edge};border-left-width:6px;border-radius:6px;padding:.6em 1em;margin:.3em 0;"
@@ -29,88 +32,94 @@ _CODE = "white-space:pre-wrap;overflow-wrap:anywhere;background:none"
 _GREEN, _RED, _GREY = "#0b7a4b", "#b3401f", "#8884"
 
 
-def split_message(message):
-    """Take the message that otter stores for a failed case apart.
-
-    Returns
-    -------
-    problem : str
-    parts : dict
-        The labelled lines (case, expected, came, …) in their order.
-
-    Examples
-    --------
-    >>> split_message("Error at line 3 …\\nWrongAnswer: Too large.\\nCase: f(1)\\nCame: 7")
-    ('Too large.', {'Case': 'f(1)', 'Came': '7'})
-    >>> split_message("Error at line 3 …\\nTypeError: unsupported operand")[0]
-    'The check could not use your answer (TypeError: unsupported operand).'
-    """
-    _, found, text = message.partition("WrongAnswer: ")
-    if not found:
-        last = message.strip().split("\n")[-1]
-        return f"The check could not use your answer ({last}).", {}
-    problem, *lines = text.split("\n")
-    parts = {}
-    for line in lines:
-        label, colon, rest = line.partition(": ")
-        if colon and label in WrongAnswer.PARTS:
-            parts[label] = rest
-    return problem, parts
-
-
 class CheckReport:
-    """The outcome of one check, as text and as HTML."""
+    """The outcome of one check, as text and as HTML.
 
-    def __init__(self, question, info, cases, note=""):
-        self.question, self.info, self.cases, self.note = question, info, cases, note
+    Parameters
+    ----------
+    name : str
+    result : dict
+        As `judging.question_result` returns it.
+    hints : sequence of str
+    note : str
+        What else to say.
+    """
+
+    def __init__(self, name, result, hints, note=""):
+        self.name, self.result, self.hints, self.note = name, result, hints, note
 
     @property
     def passed(self):
-        """Whether every public case passed."""
-        return all(ok for _, ok, _ in self.cases)
+        """Whether every case passed."""
+        return has_passed(self.result)
 
     @property
     def share(self):
-        """The part of the public cases that passed."""
-        return sum(ok for _, ok, _ in self.cases) / len(self.cases)
+        """The part of the cases that passed."""
+        return sum(case["passed"] for case in self.result["cases"]) / len(self.result["cases"])
+
+    @property
+    def is_whole(self):
+        """Whether hidden cases were among those that ran."""
+        return any(case["hidden"] for case in self.result["cases"])
 
     def __repr__(self):
         lines = [self._headline()]
-        for title, ok, message in self.cases:
-            lines.append(f"  {'passed' if ok else 'FAILED'}: {title}")
-            if not ok:
-                problem, parts = split_message(message)
-                lines.append(f"    {problem}")
-                lines += [f"    {label + ':':<13}{text}" for label, text in parts.items()]
+        for case in self.result["cases"]:
+            lines.append(f"  {'passed' if case['passed'] else 'FAILED'}: {_title(case)}")
+            if not case["passed"]:
+                lines.append(f"    {case['problem']}")
+                lines += [f"    {label + ':':<13}{text}" for label, text in case["parts"].items()]
         if not self.passed:
-            lines.append(f"  Read again: {self.info['section']}")
-            if self.info["hints"]:
-                lines.append(f'  Stuck? grader.hint("{self.question}") gives one hint at a time.')
-        if self.note:
-            lines.append(f"  ({self.note})")
-        return "\n".join(lines)
+            lines.append(f"  Read again: {self.result['section']}")
+            if self.hints:
+                lines.append(f'  Stuck? grader.hint("{self.name}") gives one hint at a time.')
+        return "\n".join([*lines, *(f"  ({note})" for note in self._notes())])
 
     def _headline(self):
-        count = sum(ok for _, ok, _ in self.cases)
-        if self.passed:
-            return f"{self.question} passed: all {count} checks. Grading adds cases that you do not see."
-        return f"{self.question} is not right yet: {count} of {len(self.cases)} checks pass."
+        cases, points = self.result["cases"], f"{self.result['possible']:g} points"
+        count = sum(case["passed"] for case in cases)
+        if self.is_whole:
+            points = f"{self.result['score']:g} of {points}"
+        if not self.passed:
+            return f"{self.name} ({points}) is not right yet: {count} of {len(cases)} checks pass."
+        more = "hidden cases too." if self.is_whole else "Grading adds cases that you do not see."
+        return f"{self.name} ({points}) passed: all {count} checks{',' if self.is_whole else '.'} {more}"
+
+    def _notes(self):
+        given = " and ".join(self.result["given"])
+        return [note for note in (given and f"judged with the given solution of {given}", self.note) if note]
 
     def _repr_html_(self):
         out = []
-        for title, ok, message in self.cases:
-            colour, mark = (_GREEN, "✓") if ok else (_RED, "✗")
-            out.append(f'<p style="margin:.5em 0 .2em"><b style="color:{colour}">{mark}</b> {html.escape(title)}</p>')
-            if not ok:
-                out.append(_problem_html(*split_message(message)))
+        for case in self.result["cases"]:
+            colour, mark = (_GREEN, "✓") if case["passed"] else (_RED, "✗")
+            title = html.escape(_title(case))
+            out.append(f'<p style="margin:.5em 0 .2em"><b style="color:{colour}">{mark}</b> {title}</p>')
+            if not case["passed"]:
+                out.append(_problem_html(case["problem"], case["parts"]))
         if not self.passed:
-            out.append(f'<p style="margin:.6em 0 .2em">Read again: <em>{html.escape(self.info["section"])}</em></p>')
-            out.append(_hints_html(self.info["hints"]))
-        if self.note:
-            out.append(f'<p style="opacity:.7">{html.escape(self.note)}</p>')
-        style = _STYLE.format(edge=_GREEN if self.passed else _RED)
-        head = f'<b style="color:{_GREEN if self.passed else _RED}">{html.escape(self._headline())}</b>'
-        return f'<div class="learnable-check" style="{style}">{head}{"".join(out)}</div>'
+            section = html.escape(self.result["section"])
+            out.append(f'<p style="margin:.6em 0 .2em">Read again: <em>{section}</em></p>{_hints_html(self.hints)}')
+        out += [f'<p style="opacity:.7">{html.escape(note)}</p>' for note in self._notes()]
+        colour = _GREEN if self.passed else _RED
+        head = f'<b style="color:{colour}">{html.escape(self._headline())}</b>'
+        return f'<div class="learnable-check" style="{_STYLE.format(edge=colour)}">{head}{"".join(out)}</div>'
+
+
+def _title(case):
+    return f"{case['title']} (hidden)" if case["hidden"] else case["title"]
+
+
+def has_book(chapter):
+    """Whether the book, with the hidden cases of a chapter, is at hand."""
+    shelf = find_shelf()
+    return shelf is not None and shelf.master(chapter).exists()
+
+
+def exercise_of(chapter, path):
+    """Return the exercise of a chapter, with hidden cases where the book is at hand, else as the notebook holds it."""
+    return Assignment.load(find_shelf().master(chapter)) if has_book(chapter) else Assignment.of_student(path)
 
 
 class CheckAllReport(list):
@@ -148,9 +157,9 @@ class Notebook(otter.Notebook):
     """
 
     def __init__(self, name=None, **kwargs):
-        path = _find_notebook(name)
-        super().__init__(str(path), **kwargs)
-        self._info = dict(nbformat.read(path, as_version=4).metadata["learnable"])
+        self._path = _find_notebook(name)
+        super().__init__(str(self._path), **kwargs)
+        self._public = Assignment.of_student(self._path)
         self._hints_given = {}
         self._progress = Progress()
         self._note = self._try(self._progress.register, self.chapter, self.questions)
@@ -158,21 +167,23 @@ class Notebook(otter.Notebook):
     @property
     def chapter(self):
         """``part/slug`` of the exercise."""
-        return self._info["chapter"]
+        return self._public.chapter
 
     @property
     def questions(self):
         """What the notebook knows about each question."""
-        return self._info["questions"]
+        return {name: question.as_dict() for name, question in self._public.questions.items()}
 
-    def check(self, question, global_env=None):
-        """Run the public tests of a question against the notebook and say what came of it.
+    def check(self, question, global_env=None, all=False):
+        """Run the tests of a question against the notebook and say what came of it.
 
         Parameters
         ----------
         question : str
         global_env : dict, optional
             The namespace to look in; the calling notebook's by default.
+        all : bool
+            Run the hidden cases too, freshly drawn. This needs a copy of the book: a bundle has no hidden cases.
 
         Returns
         -------
@@ -182,16 +193,22 @@ class Notebook(otter.Notebook):
             raise ValueError(f"there is no question {question!r}; there are {', '.join(self.questions)}")
         if global_env is None:
             global_env = sys._getframe(1).f_globals
-        result = super().check(question, global_env)
-        cases = [(_title(r.test_case), r.passed, r.message or "") for r in result.test_case_results]
-        report = CheckReport(question, self.questions[question], cases)
-        report.note = self._try(self._progress.record, self.chapter, question, report.share)
+        assignment = (all and self._with_hidden) or self._public
+        result = check_here(assignment, question, global_env, secrets.randbits(63))
+        report = CheckReport(question, result, self.questions[question]["hints"])
+        counts = report.is_whole or not has_book(self.chapter)
+        trouble = self._try(self._progress.record, self.chapter, question, report.share, counts)
+        report.note = trouble or (NO_HIDDEN if all and not report.is_whole else "")
         return report
 
-    def check_all(self):
-        """Run the public tests of every question."""
+    @cached_property
+    def _with_hidden(self):
+        return exercise_of(self.chapter, self._path)
+
+    def check_all(self, all=False):
+        """Run the tests of every question; with ``all`` the hidden cases too."""
         env = sys._getframe(1).f_globals
-        return CheckAllReport(self.check(question, env) for question in self.questions)
+        return CheckAllReport(self.check(question, env, all) for question in self.questions)
 
     def hint(self, question):
         """Return the next hint for a question; the last one stays."""
@@ -214,24 +231,13 @@ class Notebook(otter.Notebook):
         return ""
 
 
-def _title(case):
-    function = case.body.test_func
-    return (function.__doc__ or function.__name__).strip().split("\n")[0]
-
-
 def _find_notebook(name):
     """Return the path of the running notebook, whatever it is called by now."""
     candidates = [name, os.environ.get("JPY_SESSION_NAME")]
     for candidate in filter(None, candidates):
         if Path(candidate).is_file():
             return Path(candidate)
-    here = []
-    for path in sorted(Path.cwd().glob("*.ipynb")):
-        try:
-            if "learnable" in nbformat.read(path, as_version=4).metadata:
-                here.append(path)
-        except Exception:
-            continue
+    here = [path for path in sorted(Path.cwd().glob("*.ipynb")) if about(path)]
     if len(here) == 1:
         return here[0]
     raise FileNotFoundError(

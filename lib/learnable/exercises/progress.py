@@ -6,12 +6,13 @@ is one transaction. A broken or unwritable file never stops a check: the caller 
 
 import os
 import sqlite3
-import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["Progress", "data_folder", "render"]
+import platformdirs
+
+__all__ = ["Progress", "data_folder", "legend", "render"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS question (
@@ -21,17 +22,14 @@ CREATE TABLE IF NOT EXISTS attempt (
     id INTEGER PRIMARY KEY, chapter TEXT NOT NULL, name TEXT NOT NULL, share REAL NOT NULL, at REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS attempt_of ON attempt (chapter, name);
 """
+# solved, public checks pass, some pass, none passes, untouched; and the bar
+_MARKS = ("✓", "◕", "◐", "✗", "·", "█", "░")
+_ASCII = ("[x]", "[+]", "[/]", "[-]", "[ ]", "#", "-")
 
 
 def data_folder():
     """Return the directory for a user's data: ``$LEARNABLE_HOME``, or the place the system sets aside."""
-    if os.environ.get("LEARNABLE_HOME"):
-        return Path(os.environ["LEARNABLE_HOME"])
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", Path.home())) / "learnable"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "learnable"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "learnable"
+    return Path(os.environ.get("LEARNABLE_HOME") or platformdirs.user_data_path("learnable", appauthor=False))
 
 
 class Progress:
@@ -49,10 +47,12 @@ class Progress:
     >>> progress = Progress(Path(folder.name) / "progress.sqlite")
     >>> question = {"title": "A table", "difficulty": "easy", "points": 5}
     >>> progress.register("foundations/demo", {"q1": question, "q2": question})
-    >>> progress.record("foundations/demo", "q1", 0.5)
-    >>> progress.record("foundations/demo", "q1", 1.0)
+    >>> progress.record("foundations/demo", "q1", 1.0, whole=True)
     >>> print(render(progress.standing(), ascii_only=True))
     foundations/demo  q1 [x]  q2 [ ]  ##########----------  1 of 2
+    >>> progress.record("foundations/demo", "q1", 0.5)
+    >>> print(render(progress.standing(), ascii_only=True))
+    foundations/demo  q1 [/]  q2 [ ]  --------------------  0 of 2
     """
 
     def __init__(self, path=None):
@@ -63,6 +63,8 @@ class Progress:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.path, timeout=10)) as connection, connection:
             connection.executescript(_SCHEMA)
+            with suppress(sqlite3.OperationalError):  # a record of an older version lacks it
+                connection.execute("ALTER TABLE attempt ADD COLUMN whole INTEGER NOT NULL DEFAULT 0")
             yield connection
 
     def register(self, chapter, questions):
@@ -75,27 +77,35 @@ class Progress:
             connection.execute("DELETE FROM question WHERE chapter = ?", (chapter,))
             connection.executemany("INSERT INTO question VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def record(self, chapter, question, share):
-        """Add one run of a check; ``share`` is the part of its cases that passed."""
+    def record(self, chapter, question, share, whole=False):
+        """Add one run of a check.
+
+        ``share`` is the part of its cases that passed; ``whole`` says whether these were all cases there are, the
+        hidden ones too.
+        """
         with self._open() as connection:
             connection.execute(
-                "INSERT INTO attempt (chapter, name, share, at) VALUES (?, ?, ?, ?)",
-                (chapter, question, float(share), time.time()),
+                "INSERT INTO attempt (chapter, name, share, at, whole) VALUES (?, ?, ?, ?, ?)",
+                (chapter, question, float(share), time.time(), bool(whole)),
             )
 
     def standing(self):
-        """Return ``{chapter: [(question, title, best share or None, attempts), ...]}``."""
+        """Return ``{chapter: [(question, share at the last check or None, solved, attempts), ...]}``.
+
+        A question is solved when all its cases passed, the hidden ones too, and no check has failed since.
+        """
         if not self.path.exists():
             return {}
         with self._open() as connection:
-            rows = connection.execute(
-                "SELECT q.chapter, q.name, q.title, MAX(a.share), COUNT(a.id) FROM question q "
-                "LEFT JOIN attempt a ON a.chapter = q.chapter AND a.name = q.name "
-                "GROUP BY q.chapter, q.name ORDER BY q.chapter, q.position"
-            ).fetchall()
+            questions = connection.execute("SELECT chapter, name FROM question ORDER BY chapter, position").fetchall()
+            attempts = connection.execute("SELECT chapter, name, share, whole FROM attempt ORDER BY id").fetchall()
+        reached = dict.fromkeys(questions, (None, False, 0))
+        for chapter, name, share, whole in attempts:
+            _, solved, count = reached.get((chapter, name), (None, False, 0))
+            reached[chapter, name] = share, share == 1.0 and bool(solved or whole), count + 1
         standing = {}
-        for chapter, name, title, best, count in rows:
-            standing.setdefault(chapter, []).append((name, title, best, count))
+        for chapter, name in questions:
+            standing.setdefault(chapter, []).append((name, *reached[chapter, name]))
         return standing
 
 
@@ -109,17 +119,23 @@ def render(standing, ascii_only=False, width=20):
     ascii_only : bool
         For terminals that cannot print more.
     """
-    marks = ("[x]", "[/]", "[-]", "[ ]", "#", "-") if ascii_only else ("✓", "◐", "✗", "·", "█", "░")
-    done, partly, failed, untouched, full, empty = marks
+    done, public, partly, failed, untouched, full, empty = _ASCII if ascii_only else _MARKS
     margin = max(map(len, standing), default=0)
     lines = []
     for chapter, questions in standing.items():
-        cells, solved = [], 0
-        for name, _, best, _ in questions:
-            solved += best == 1.0
-            mark = untouched if best is None else done if best == 1.0 else partly if best > 0 else failed
-            cells.append(f"{name} {mark}")
-        filled = round(width * solved / len(questions))
+        cells = []
+        for name, share, solved, _ in questions:
+            reached = public if share == 1.0 else partly if share else failed
+            cells.append(f"{name} {done if solved else untouched if share is None else reached}")
+        count = sum(solved for _, _, solved, _ in questions)
+        filled = round(width * count / len(questions))
         bar = full * filled + empty * (width - filled)
-        lines.append(f"{chapter:<{margin}}  {'  '.join(cells)}  {bar}  {solved} of {len(questions)}")
+        lines.append(f"{chapter:<{margin}}  {'  '.join(cells)}  {bar}  {count} of {len(questions)}")
     return "\n".join(lines)
+
+
+def legend(ascii_only=False):
+    """Say what the marks mean."""
+    marks = _ASCII if ascii_only else _MARKS
+    words = ("solved, hidden cases too", "public checks pass", "some checks pass", "none passes", "not tried")
+    return ", ".join(f"{mark} {word}" for mark, word in zip(marks, words, strict=False))

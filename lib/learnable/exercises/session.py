@@ -1,41 +1,28 @@
 """The trusted side of a conversation with a confined submission.
 
-A `Sandbox` is a confined process that has imported the libraries of a chapter and forks submissions; a `Session` is one
-submission: it runs the cells, restarts after a death without the cell that caused it, and lets tests call functions as
-if they were local. All comparing is done here, with values that were received as plain data.
+A `Session` is one submission: it runs the cells, restarts after a death without the cell that caused it, and lets tests
+call functions as if they were local. All comparing is done here, with values that were received as plain data.
 """
 
-import contextlib
-import json
+import builtins
 import os
-import resource
-import shutil
 import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 
 from . import confine
-from .checking import AskedElsewhere, sentence_of_exception
-from .confine import HOME, Cgroup, Limits
+from .checking import AskedElsewhere, SandboxError, sentence_of_exception
+from .confine import Limits
 from .wire import Channel, Closed, Garbled, Overdue, Reference, clean, decode, encode
 
-__all__ = ["Died", "Raised", "RemoteNames", "Sandbox", "SandboxError", "Session", "TimeUp"]
+__all__ = ["Died", "Raised", "RemoteNames", "Session", "TimeUp"]
 
-_BOOTSTRAP = (
-    "import sys, socket; sys.path.insert(0, sys.argv[1]);"
-    "from learnable.exercises.runner import main; main(socket.socket(fileno=int(sys.argv[2])))"
-)
 _FATAL_CELLS = 3
 _FATAL_CALLS = 8
 _PATIENCE = 10  # how many times its limit a request may take on a machine that is busy with something else
-_MOST_FILES = 4096
 _ENDINGS = {
     signal.SIGSEGV: "crashed the Python process (segmentation fault)",
     signal.SIGABRT: "aborted the Python process",
@@ -45,15 +32,13 @@ _ENDINGS = {
 }
 
 
-class SandboxError(RuntimeError):
-    """The machinery failed, not the submission: no grade may be drawn from this."""
-
-
 class Raised(AskedElsewhere):
     """The submission's function raised."""
 
     def __init__(self, description):
         self.kind = description["kind"]
+        known = isinstance(getattr(builtins, self.kind, None), type)  # a name of its own could carry hidden inputs
+        self.outcome = f"raised {self.kind}" if known else "raised an exception"
         self.sentence, self.detail = sentence_of_exception(description)
         super().__init__(self.sentence)
 
@@ -68,213 +53,6 @@ class Died(AskedElsewhere):
 
 class TimeUp(Died):
     """The submission did not answer in time."""
-
-
-class Sandbox:
-    """A confined process that has imported the libraries and forks submissions, one at a time.
-
-    Parameters
-    ----------
-    modules : sequence of str
-        Imported once, before the first fork.
-    mode : {"bubblewrap", "none"}
-    hidden : sequence of path
-        Files and folders of the installation that no submission may see.
-    disk : int
-        Bytes of the private disk.
-
-    Raises
-    ------
-    SandboxError
-        When submissions cannot be confined here.
-    """
-
-    def __init__(self, modules=(), mode="bubblewrap", hidden=(), disk=Limits.disk):
-        if mode != "none" and confine.refusal():
-            raise SandboxError(
-                f"submissions cannot be confined: {confine.refusal()}. Nothing was graded. "
-                "`--confine none` runs them WITHOUT protection, and every report will say so."
-            )
-        self.modules, self.mode, self.hidden, self.disk = list(modules), mode, list(hidden), disk
-        self.process = self.room = self.cgroup = self.pid = None
-
-    def start(self):
-        """Have a nursery that runs."""
-        if self.alive():
-            return
-        self.close()
-        # A process with threads cannot be forked safely: what starts some is imported later, once a submission.
-        if self._launch(self.modules)["threads"] != 1:
-            self.close()
-            self._launch([])
-
-    def _launch(self, modules):
-        self.room = tempfile.mkdtemp(prefix="learnable-") if self.mode == "none" else None
-        place = Cgroup.place() if self.mode != "none" else None
-        self.cgroup = Cgroup(place) if place else None
-        home = self.room or HOME
-        environment = {
-            **{name: home for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "NUMBA_CACHE_DIR")},
-            **{f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA")},
-            "PATH": "/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "MPLBACKEND": "Agg",
-            "LEARNABLE_GRADING": "1",
-            "PYTHONHASHSEED": "0",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-        self.control, theirs = socket.socketpair()
-        package = Path(__file__).resolve().parents[2]
-        with theirs:
-            self.process = confine.launch(
-                [sys.executable, "-I", "-c", _BOOTSTRAP, str(package), str(theirs.fileno())],
-                self.mode,
-                hidden=self.hidden,
-                disk=self.disk,
-                cgroup=self.cgroup,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                env=environment,
-                cwd=self.room or "/",
-            )
-        answer = self.request(do="prepare", modules=modules)
-        self.pid = self.process.pid if self.mode == "none" else _children(self.process.pid)[0]
-        return answer
-
-    def request(self, descriptors=(), seconds=120.0, **message):
-        """Send one request and return the answer."""
-        try:
-            self.control.settimeout(seconds)
-            socket.send_fds(self.control, [json.dumps(message).encode() + b"\n"], list(descriptors))
-            data = b""
-            while not data.endswith(b"\n"):
-                piece = self.control.recv(1 << 16)
-                if not piece:
-                    raise ConnectionError
-                data += piece
-        except OSError:
-            self.close()
-            raise SandboxError("the process that starts submissions has ended") from None
-        return json.loads(data)
-
-    def spawn(self, descriptors, limits):
-        """Fork a submission that converses and prints through two descriptors."""
-        self.start()
-        if self.cgroup:
-            self.cgroup.bound(limits)
-        self.request(descriptors, do="spawn", limits=limits.as_dict())
-
-    def clear(self, patience):
-        """End the submission and remove what is left of it; return its exit code, or None if it had to be ended."""
-        try:
-            code = self.request(do="clear", patience=patience, seconds=60.0)["code"]
-        except SandboxError:  # it could not be cleaned up after: the next one gets a new one
-            return None
-        if self.mode == "none":
-            self.close()
-        return code
-
-    def family(self):
-        """Return the numbers of all processes of the submission."""
-        found = todo = _children(self.pid)
-        while todo:
-            todo = [child for pid in todo for child in _children(pid)]
-            found = found + todo
-        return found
-
-    def cpu_seconds(self):
-        """CPU time of the submission so far, in all its processes and those that have ended."""
-        own = _ticks(self.pid)
-        return (sum(own[2:]) + sum(sum(_ticks(pid)) for pid in self.family())) / os.sysconf("SC_CLK_TCK")
-
-    def idle(self):
-        """Whether no process of the submission runs or would like to."""
-        return not any(_state(pid) in ("R", "D") for pid in self.family())
-
-    def excess(self, limits):
-        """Say what the processes of the submission use too much of, together; empty when all is well."""
-        family = self.family()
-        if len(family) > limits.processes:
-            return "started too many processes"
-        memory = limits.memory + _resident(self.pid)
-        if sum(map(_resident, family)) > memory and sum(map(_proportional, family)) > memory:
-            return "used more memory than it may"
-        with contextlib.suppress(OSError):
-            if self.mode != "none":
-                disk = os.statvfs(f"/proc/{self.pid}/root{HOME}")
-                if disk.f_files - disk.f_ffree > _MOST_FILES:
-                    return "made too many files"
-        return ""
-
-    def alive(self):
-        """Whether the nursery runs."""
-        return self.process is not None and self.process.poll() is None
-
-    def close(self):
-        """End the nursery and everything it started."""
-        if self.process is None:
-            return
-        if self.mode == "none":
-            confine.kill(self.family())
-        self.control.close()  # it ends by itself then
-        try:
-            self.process.wait(2)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
-        if self.cgroup:
-            self.cgroup.close()
-        if self.room:
-            shutil.rmtree(self.room, ignore_errors=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.close()
-
-
-def _children(pid):
-    """Return the children of a process (Linux tells; elsewhere psutil finds out)."""
-    if not os.path.exists("/proc/self/task"):
-        import psutil
-
-        with contextlib.suppress(psutil.Error):
-            return [child.pid for child in psutil.Process(pid).children()]
-        return []
-    with contextlib.suppress(OSError):
-        return [int(p) for t in Path(f"/proc/{pid}/task").iterdir() for p in (t / "children").read_text().split()]
-    return []
-
-
-def _ticks(pid):
-    """Return CPU time in ticks: own (user, system) and of children that were waited for (user, system)."""
-    try:
-        return [int(n) for n in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]]
-    except (OSError, ValueError):
-        return [0, 0, 0, 0]
-
-
-def _state(pid):
-    with contextlib.suppress(OSError, IndexError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    return ""
-
-
-def _resident(pid):
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def _proportional(pid):
-    """Return the memory of a process, with pages that several share counted in parts; all of it if it will not tell."""
-    with contextlib.suppress(OSError, ValueError):
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
-    return _resident(pid)
 
 
 class Session:
@@ -347,6 +125,11 @@ class Session:
                 if error is not None and self.generation == 1:
                     sentence, detail = sentence_of_exception(error)
                     self.remark(f"code cell {number + 1} {sentence}" + (f" ({detail})" if detail else ""))
+
+    def add_cell(self, source):
+        """Let a cell of the grader's follow those of the submission, in a new process."""
+        self.stop()
+        self.cells.append(source)
 
     def _run_cell(self, source):
         """Run one cell; return the description of the exception it ended with, or None."""

@@ -5,9 +5,8 @@ that renaming, comments, docstrings and layout hide nothing.
 """
 
 import ast
-import contextlib
-import re
-import warnings
+
+from .grading import definitions
 
 __all__ = ["normal_forms", "similar"]
 
@@ -31,12 +30,11 @@ def similar(book, code):
     """
     groups = {}
     for chapter, assignment in book.assignments.items():
-        solved = assignment.cells_of_solution()
-        asked, known, shared = _asked(solved), set(normal_forms(solved).values()), {}
+        known, shared = set(normal_forms(assignment.cells_of_solution()).values()), {}
         handed_in = [s for s, r in book.rows if r["chapter"] == chapter and r["score"] > 0]
         for submitted in handed_in:
             forms = normal_forms(code(submitted) or [])
-            for question, names in asked.items():
+            for question, names in assignment.asked.items():
                 answer = tuple(forms[n] for n in names if n in forms and forms[n] not in known)
                 if answer:
                     shared.setdefault((question, answer), set()).add(submitted.student)
@@ -59,13 +57,10 @@ def normal_forms(cells):
     (True, 1)
     """
     forms = {}
-    for source in cells:
-        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for node in ast.parse(source).body:
-                if isinstance(node, ast.FunctionDef | ast.ClassDef) and sum(1 for _ in ast.walk(node)) >= _SHORTEST:
-                    name = node.name  # the visitor replaces it
-                    forms[name] = ast.dump(_Anonymous().visit(node))
+    for node in definitions(cells):
+        if sum(1 for _ in ast.walk(node)) >= _SHORTEST:
+            name = node.name  # the visitor replaces it
+            forms[name] = ast.dump(_Anonymous().visit(node))
     return forms
 
 
@@ -87,15 +82,3 @@ class _Anonymous(ast.NodeTransformer):
 
 def _is_text(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _asked(cells):
-    """Return the functions of each question: those defined since the check before."""
-    asked, since = {}, []
-    for source in cells:
-        found = re.match(r'grader\.check\("(\w+)"\)', source)
-        if found:
-            asked[found[1]], since = since, []
-        else:
-            since += re.findall(r"^(?:def|class) (\w+)", source, re.M)
-    return asked

@@ -1,11 +1,12 @@
 """Where the exercises are, and the learner's own copies in ``work/``."""
 
 import difflib
+import json
 import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["Shelf", "UnknownChapter", "find_shelf", "start"]
+__all__ = ["Shelf", "UnknownChapter", "about", "find_shelf", "own_notebooks", "start"]
 
 
 class UnknownChapter(LookupError):
@@ -86,6 +87,28 @@ def find_shelf(start=None):
         if (folder / "exercises").is_dir() and (folder / "pyproject.toml").is_file():
             return Shelf(folder)
     return None
+
+
+def about(path):
+    """Return what a student's notebook says about its exercise; empty when it is none."""
+    try:
+        metadata = json.loads(Path(path).read_text(encoding="utf-8"))["metadata"]["learnable"]
+        return metadata if "questions" in metadata else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def own_notebooks(name=None):
+    """Return the learner's notebooks that ``name`` (a path, a chapter, None for all) means, here or in ``work/``."""
+    if name and Path(name).is_file():
+        return [Path(name)]
+    shelf = find_shelf()
+    slug = (shelf.resolve(name) if shelf else name).rpartition("/")[2] if name else None
+    places = [*sorted(Path.cwd().glob("*.ipynb")), *(sorted(shelf.root.glob("work/*/*.ipynb")) if shelf else ())]
+    found = [path for path in places if slug in (None, path.stem) and about(path)]
+    if not found:
+        raise LookupError(f"there is no notebook of yours to check; `learnable start {slug or 'SLUG'}` makes one")
+    return found[:1] if name else found
 
 
 def start(shelf, chapter, target):
