@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import argparse
 import gc
+import glob
 import hashlib
 import os
 import sys
 import time
 
+import yaml
+
 from tools.project import BUILD, ROOT, executable_pages
 
 STAMP = BUILD / ".built"
-# What no page is made from; everything else in the project counts.
+# What no page is made from; everything else in these folders counts, and the files beside them. Other folders of a
+# checkout are somebody's own: submissions with links into nowhere and names that are no text, say.
+READ = {"benchmarks", "book", "exercises", "lectures", "lib", "tools"}
 NOT_READ = {"_build", "work", "generated", "__pycache__", "tests"}
 
 
@@ -27,10 +32,13 @@ def state(root=ROOT, site=BUILD / "html"):
     """One hash of all that the book is made from, and of the site as it stands."""
     made = hashlib.sha256()
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in NOT_READ and not name.startswith("."))
+        known = READ.intersection(folders) if os.fspath(folder) == os.fspath(root) else folders
+        folders[:] = sorted(name for name in known if name not in NOT_READ and not name.startswith("."))
         for name in sorted(files):
             path = os.path.join(folder, name)
-            made.update(os.path.relpath(path, root).encode())
+            made.update(os.fsencode(os.path.relpath(path, root)))
+            if not os.path.isfile(path):
+                continue
             with open(path, "rb") as file:
                 made.update(hashlib.file_digest(file, "sha256").digest())
     for folder, folders, files in os.walk(site):
@@ -40,6 +48,14 @@ def state(root=ROOT, site=BUILD / "html"):
             found = os.stat(path)
             made.update(f"{os.path.relpath(path, site)} {found.st_size} {found.st_mtime_ns}".encode())
     return made.hexdigest()
+
+
+def not_pages(root=ROOT):
+    """Return the patterns of what Sphinx must not look at: those of _config.yml, and every folder that is not ours."""
+    patterns = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["exclude_patterns"]
+    return patterns + sorted(
+        glob.escape(path.name) for path in root.iterdir() if path.is_dir() and path.name not in READ
+    )
 
 
 def is_built(root=ROOT, site=BUILD / "html", stamp=STAMP):
@@ -55,7 +71,12 @@ def build_pages(fresh):
 
     # Jupyter Book's table of contents asks every object that the collector knows for its class, dead references too.
     gc.freeze()
-    settings = {"external_toc_path": (ROOT / "_toc.yml").as_posix(), "latex_individualpages": False, "nitpicky": True}
+    settings = {
+        "external_toc_path": (ROOT / "_toc.yml").as_posix(),
+        "latex_individualpages": False,
+        "nitpicky": True,
+        "exclude_patterns": not_pages(),
+    }
     # A notebook that changes while the others run is executed by Sphinx itself, in the same mode.
     with kernel_environment(LEARNABLE_EXPLORE="static"):
         result = build_sphinx(

@@ -206,9 +206,10 @@ def _check(options):
     _need_posix()
     import secrets
 
-    from learnable.exercises.grading import grade_cells, read_submission
+    from learnable.exercises.grading import grade_cells
     from learnable.exercises.notebook import NO_HIDDEN, CheckReport, exercise_of, has_book
     from learnable.exercises.progress import Progress
+    from learnable.exercises.reading import read_submission
     from learnable.exercises.sandbox import Sandbox
     from learnable.exercises.workspace import about, own_notebooks
 
@@ -321,7 +322,7 @@ def _need_posix():
 
 def _grade(options):
     _need_posix()
-    from learnable.exercises import classroom
+    from learnable.exercises import classroom, collecting
     from learnable.exercises.checking import PUBLIC_SEED
     from learnable.exercises.masters import Assignment
     from learnable.exercises.release import read_key
@@ -342,8 +343,8 @@ def _grade(options):
     out = Path(options.out).resolve() if options.out else None
     places = _Places(out) if out else None
     skip = places.all() if places else ()
-    asked = {c: classroom.functions_asked(shelf.exercise(c)) for c in chapters}
-    submissions = classroom.collect(options.paths, asked, skip)
+    asked = {c: collecting.functions_asked(shelf.exercise(c)) for c in chapters}
+    submissions = collecting.collect(options.paths, asked, skip)
     if not options.chapters and not key:
         chapters = [c for c in chapters if any(s.chapter == c for s in submissions)]
         if not chapters:
@@ -404,18 +405,18 @@ class _Places:
 
 
 def _write(book, places, options, seed, notes):
-    from learnable.exercises import classroom, report
+    from learnable.exercises import classroom, report, tables
     from learnable.exercises.similarity import similar
 
-    rows = classroom.table(book, options.roster, options.roster_id)
+    rows = tables.table(book, options.roster, options.roster_id)
     alike = similar(book, lambda submitted: classroom.cells_of(submitted.path, submitted.key))
-    classroom.write_atomically(places.csv, classroom.csv_text(rows))
-    classroom.write_atomically(places.json, classroom.json_text(book, seed))
+    tables.write_atomically(places.csv, tables.csv_text(rows))
+    tables.write_atomically(places.json, tables.json_text(book, seed))
     students = book.students()
     for student, name in report.feedback_names(students).items():
         page = report.feedback_page(student, students[student], options.reveal)
-        classroom.write_atomically(places.folder / "feedback" / name, page)
-    classroom.write_atomically(places.folder / "summary.html", report.summary_page(book, notes, alike))
+        tables.write_atomically(places.folder / "feedback" / name, page)
+    tables.write_atomically(places.folder / "summary.html", report.summary_page(book, notes, alike))
     print(f"grades:   {_short(places.csv)} (and {places.json.name})")
     print(f"feedback: {_short(places.folder / 'feedback')}/, one page a student")
     print(f"summary:  {_short(places.folder / 'summary.html')}")

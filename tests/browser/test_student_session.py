@@ -129,8 +129,9 @@ def test_wrong_answer_hint_right_answer(exercise, lab):
 
 def test_saved_work_is_gradable(exercise):
     """What JupyterLab saves is a submission: the second question has its points."""
-    from learnable.exercises.grading import grade_cells, read_submission
+    from learnable.exercises.grading import grade_cells
     from learnable.exercises.masters import Assignment
+    from learnable.exercises.reading import read_submission
     from learnable.exercises.sandbox import Sandbox
     from learnable.exercises.workspace import find_shelf
 

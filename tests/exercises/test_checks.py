@@ -9,9 +9,10 @@ from support import BAYES, CHAPTERS, ROOT, assignment, run_cells, run_tests, sub
 from learnable import cli
 from learnable.exercises import judging, notebook, workspace
 from learnable.exercises.confine import Limits
-from learnable.exercises.grading import grade_cells, names_reached
+from learnable.exercises.grading import grade_cells
 from learnable.exercises.judging import check_here
 from learnable.exercises.progress import Progress
+from learnable.exercises.reading import names_reached
 from learnable.exercises.sandbox import Sandbox
 
 HMM = "latent/hmm_alignment"

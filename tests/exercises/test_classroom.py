@@ -20,11 +20,11 @@ from simulated_class import simulate
 from support import BAYES, ROOT, assignment, submission, write_notebook
 
 from learnable import cli
-from learnable.exercises import classroom, confine, report
+from learnable.exercises import classroom, collecting, confine, report, tables
 from learnable.exercises.similarity import similar
 
 COUNT = 12
-ASKED = {BAYES: classroom.functions_asked(ROOT / "exercises" / f"{BAYES}.ipynb")}
+ASKED = {BAYES: collecting.functions_asked(ROOT / "exercises" / f"{BAYES}.ipynb")}
 COMMAND = [sys.executable, "-m", "learnable.cli"]
 
 
@@ -105,7 +105,7 @@ def test_hidden_cases_keep_their_numbers_unless_revealed(graded):
     page = next(s for s, (kind, _) in graded["expected"].items() if kind == "partly")
     document = json.loads(graded["out"].with_suffix(".json").read_text())
     result = next(s["result"] for s in document["submissions"] if s["student"] == page)
-    handed_in = {BAYES: (classroom.Submitted(page, graded["out"]), result)}
+    handed_in = {BAYES: (collecting.Submitted(page, graded["out"]), result)}
     closed, opened = report.feedback_page(page, handed_in), report.feedback_page(page, handed_in, reveal=True)
     failed = [c for q in result["questions"].values() for c in q["cases"] if c["hidden"] and not c["passed"]]
     assert failed
@@ -249,7 +249,7 @@ def test_student_names_from_file_names(tmp_path):
     for name in names:
         write_notebook(tmp_path / name, GOOD)
     write_notebook(tmp_path / "Anna Maria_123_assignsubmission_file" / "bayes_decision_theory.ipynb", GOOD)
-    found = {s.student for s in classroom.collect([tmp_path], ASKED)}
+    found = {s.student for s in collecting.collect([tmp_path], ASKED)}
     assert found == {"doejane_17", "roe", "smith", "Anna Maria_123"}
 
 
@@ -269,7 +269,7 @@ def test_stray_notebook_never_overwrites_a_grade(tmp_path):
     write_notebook(tmp_path / "ann" / "mine.ipynb", ["def cost_bayes():\n    ..."], chapter=None)
     os.utime(tmp_path / "ann" / "bayes_decision_theory.ipynb", (1, 1))
     write_notebook(tmp_path / "bob" / "scratch.ipynb", ["x = 1"], chapter=None)
-    ann, bob = classroom.collect([tmp_path], ASKED)
+    ann, bob = collecting.collect([tmp_path], ASKED)
     assert ann.path.name == "bayes_decision_theory.ipynb" and ann.key
     assert ann.remarks == [
         "mine.ipynb was handed in as well; bayes_decision_theory.ipynb counts",
@@ -282,7 +282,7 @@ def test_newest_of_two_that_belong_counts(tmp_path):
     write_notebook(tmp_path / "ann" / "first.ipynb", GOOD)
     write_notebook(tmp_path / "ann" / "second.IPYNB", GOOD[:2])
     os.utime(tmp_path / "ann" / "first.ipynb", (1, 1))
-    (found,) = classroom.collect([tmp_path], ASKED)
+    (found,) = collecting.collect([tmp_path], ASKED)
     assert found.path.name == "second.IPYNB" and "first.ipynb was handed in as well" in found.remarks[0]
 
 
@@ -311,7 +311,7 @@ def test_names_as_the_platforms_write_them(tmp_path):
     ):
         write_notebook(tmp_path / name, GOOD)
     (tmp_path / "~$lock.ipynb").write_text("x")
-    found = {s.student: s for s in classroom.collect([tmp_path], ASKED)}
+    found = {s.student: s for s in collecting.collect([tmp_path], ASKED)}
     assert set(found) == {"hanna_17", "hanna_18", "~tilde", "joão"}
     assert found["hanna_17"].remarks == ["handed in late"] and found["hanna_17"].aliases == ("17", "hanna")
 
@@ -320,11 +320,11 @@ def merged(tmp_path, names, roster, column=None):
     """Return the table for students with the given file names, none of which need be graded."""
     book = classroom.Gradebook({BAYES: assignment(BAYES)})
     for number, name in enumerate(names):
-        submitted = classroom.Submitted(**classroom._student(name, [BAYES]), path=tmp_path / name)
+        submitted = collecting.Submitted(**collecting._student(name, [BAYES]), path=tmp_path / name)
         result = classroom.empty_result(assignment(BAYES), "ok", "nothing")
         book.rows.append((submitted, {**result, "score": float(number + 1)}))
     (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
-    rows = classroom.table(book, tmp_path / "roster.csv", column)
+    rows = tables.table(book, tmp_path / "roster.csv", column)
     return book, {row[0]: row for row in rows[1:]}
 
 
@@ -359,9 +359,9 @@ def test_roster_of_moodle(tmp_path):
 @pytest.mark.parametrize("name", ["=cmd()", "x;=cmd|' /C calc'!A0", "＝1+1", "+1", "a,@SUM(1)", 'b;"-1', "\x1b[2J=1"])
 def test_table_holds_no_formula(name):
     for separator in ",;|":
-        for cell in classroom._safe(name).split(separator):
+        for cell in tables._safe(name).split(separator):
             assert cell.strip(' "')[:1] not in tuple("=+-@＝＋－＠")
-    assert "\x1b" not in classroom._safe(name)
+    assert "\x1b" not in tables._safe(name)
 
 
 NASTY = {
@@ -444,7 +444,7 @@ def test_answers_that_look_alike_are_a_hint(tmp_path):
     book = classroom.Gradebook({BAYES: given})
     for student in codes:
         result = {**classroom.empty_result(given, "ok", ""), "score": 1.0}
-        book.rows.append((classroom.Submitted(student, tmp_path), result))
+        book.rows.append((collecting.Submitted(student, tmp_path), result))
     found = similar(book, lambda submitted: codes[submitted.student])
     assert [students for students, _ in found] == [("ann", "bob")]
     page = report.summary_page(book, [], found)

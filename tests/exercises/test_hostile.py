@@ -15,12 +15,14 @@ from support import BAYES, ROOT, assignment, write_notebook
 
 from learnable.exercises import confine
 from learnable.exercises.checking import SandboxError
-from learnable.exercises.classroom import _sealed_files, collect, functions_asked
+from learnable.exercises.classroom import _sealed_files
+from learnable.exercises.collecting import collect, functions_asked
 from learnable.exercises.confine import Cgroup, Limits
-from learnable.exercises.grading import Unreadable, empty_result, grade_cells, parse_notebook, read_submission
+from learnable.exercises.grading import empty_result, grade_cells
+from learnable.exercises.reading import Unreadable, parse_notebook, read_submission
 from learnable.exercises.sandbox import Sandbox
 
-LIMITS = Limits(call_seconds=0.5, cell_seconds=2.0, total_seconds=60.0, memory=1 << 30)
+LIMITS = Limits(call_seconds=0.3, cell_seconds=1.0, total_seconds=60.0, memory=1 << 30)
 needs_bubblewrap = pytest.mark.skipif(
     bool(confine.refusal()) and not os.environ.get("CI"), reason=f"submissions cannot be confined: {confine.refusal()}"
 )
@@ -248,7 +250,9 @@ def test_cgroup_bounds_the_whole_submission(tmp_path):
     group.bound(Limits(memory=5000, processes=7))
     written = {name: (group.folder / name).read_text() for name in ("memory.max", "pids.max", "memory.swap.max")}
     assert written == {"memory.max": "6000", "pids.max": "10", "memory.swap.max": "0"}
-    assert group.kills() == 2
+    assert not group.ran_out_of_memory(), "those were before"
+    (group.folder / "memory.events").write_text("oom 2\noom_kill 3\n")
+    assert group.ran_out_of_memory()
     for path in group.folder.iterdir():
         path.unlink()
     group.close()
@@ -265,6 +269,7 @@ def test_sandbox_starts_inside_its_cgroup(tmp_path, monkeypatch):
             super().__init__(place)
             for name in ("memory.current", "pids.current"):
                 (self.folder / name).write_text("10")
+            (self.folder / "memory.events").write_text("oom_kill 0")
 
     monkeypatch.setattr(Cgroup, "place", staticmethod(lambda: parent))
     monkeypatch.setattr("learnable.exercises.sandbox.Cgroup", Files)
@@ -273,6 +278,10 @@ def test_sandbox_starts_inside_its_cgroup(tmp_path, monkeypatch):
         folder = confined.cgroup.folder
         assert (folder / "cgroup.procs").read_text().strip() == str(confined.process.pid)
         assert (folder / "memory.max").read_text() == str(LIMITS.memory + 10)
+        ended = [*GOOD, "import os, signal\ndef cost_bayes(*args):\n    os.kill(os.getpid(), signal.SIGKILL)"]
+        assert "was killed (out of CPU time or memory)" in str(grade(ended, confined)["remarks"])
+        confined.cgroup.ran_out_of_memory = lambda: True
+        assert "used more memory than it may" in str(grade(ended, confined)["remarks"])
 
 
 @pytest.mark.parametrize("name", FILES)

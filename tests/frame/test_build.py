@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tools.build_book import is_built, state
+from tools.build_book import is_built, not_pages, state
 from tools.project import ROOT
 
 
@@ -35,6 +35,23 @@ def test_a_touched_file_and_a_test_do_not(built):
     os.utime(root / "lectures/a.ipynb", (1, 1))
     (root / "tests/test_a.py").write_text("other")
     assert nothing_to_do()
+
+
+def test_submissions_in_the_checkout_are_nobodys_source(built):
+    """An instructor grades where the book lies: links into nowhere and names that are no text do not stop a build."""
+    root, nothing_to_do = built
+    folder = root / "submissions" / "ann"
+    folder.mkdir(parents=True)
+    (folder / "gone.ipynb").symlink_to(root / "nowhere")
+    (folder / "loop").symlink_to(folder)
+    (folder / "a.ipynb").write_text("{")
+    with open(os.path.join(os.fsencode(folder), b"not \xff text.ipynb"), "wb"):
+        pass
+    assert nothing_to_do()
+    (root / "lectures" / "gone.ipynb").symlink_to(root / "nowhere")
+    assert not nothing_to_do() and len(state(root, root / "_build/html")) == 64
+    (root / "_config.yml").write_text("exclude_patterns: [tests]")
+    assert not_pages(root) == ["tests", "_build", "submissions", "tests"], "nor does Sphinx look at them"
 
 
 def test_a_lost_page_asks_for_a_build(built):

@@ -1,4 +1,4 @@
-"""Grade a folder of submissions: collect, grade in parallel, store every result, write the tables.
+"""Grade the submissions of a class in parallel, and store every result.
 
 Results are kept in one SQLite file beside the table, keyed by the content of the submission, everything that decides
 a grade (master, grader, libraries, limits) and the seed of the hidden cases. So an interrupted run goes on where it
@@ -7,16 +7,12 @@ stopped, a second run grades only what is new, and two identical files are grade
 
 import atexit
 import contextlib
-import csv
 import hashlib
-import io
 import json
 import os
-import re
 import sqlite3
 import threading
 import time
-import unicodedata
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,184 +23,13 @@ from tqdm import tqdm
 
 from .checking import SandboxError
 from .confine import Limits, describe
-from .grading import Unreadable, empty_result, grade_cells, read_submission
+from .grading import empty_result, grade_cells
 from .masters import Assignment
+from .reading import Unreadable, read_submission
 from .sandbox import Sandbox
 from .wire import clean
 
-__all__ = ["Gradebook", "Store", "Submitted", "collect", "grade_all"]
-
-_IGNORED = re.compile(r"^(\.|~\$|__MACOSX|Thumbs\.db$|desktop\.ini$)")
-_NOTEBOOKS = (".ipynb", ".zip")
-# What the platforms make of a name: hanna_LATE_17_4711_answers, and Anna Maria_123_assignsubmission_file.
-_CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<id>\d+)_\d+_.+")
-_MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_.*")
-_NAMED, _BY_FILE, _BY_CODE, _NOT = 3, 2, 1, 0  # how sure it is that a file belongs to a chapter
-
-
-@dataclass
-class Submitted:
-    """One file that a student handed in for one chapter.
-
-    ``aliases`` are the other names under which a roster may know the student; ``trouble`` is empty or says in a word
-    why the file is not graded, and ``reason`` in a sentence.
-    """
-
-    student: str
-    path: Path
-    aliases: tuple = ()
-    chapter: str | None = None
-    key: str = ""
-    trouble: str = ""
-    reason: str = ""
-    sure: int = _NOT
-    remarks: list = field(default_factory=list)
-
-    @property
-    def file(self):
-        """The name of the file, safe to print."""
-        return _text(self.path.name)
-
-
-def _text(name):
-    """Return the name of a file as text that can be stored, whatever its bytes are."""
-    return clean(unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace")), 200)
-
-
-def collect(places, chapters, skip=()):
-    """Find out who handed in what.
-
-    Parameters
-    ----------
-    places : sequence of path
-        Folders or single files. In a folder, a file is the submission of the student it is named after, and a
-        sub-folder holds the files of one student.
-    chapters : dict of str to set of str
-        What is being graded, with the names of the functions that each exercise asks for. A file belongs to the chapter
-        that its metadata name; if they name none, to the one in its name, or to the one whose functions it defines.
-    skip : sequence of path
-        Files and folders that are not submissions, such as the tables of an earlier run.
-
-    Returns
-    -------
-    list of Submitted
-        Sorted by student and chapter; one for each student and chapter. A file that belongs to no chapter is there
-        only if its student has nothing else, and a remark otherwise.
-    """
-    skip = {Path(p).resolve() for p in skip}
-    found = []
-    for place in map(Path, places):
-        if not place.exists() and not place.is_symlink():
-            raise FileNotFoundError(f"there is no {place}")
-        for entry in sorted(place.iterdir()) if place.is_dir() else [place]:
-            if place.is_dir() and (_IGNORED.match(entry.name) or entry.resolve() in skip):
-                continue
-            if entry.is_dir() and not entry.is_symlink():
-                found += _folder_of_student(entry, chapters, skip)
-            else:
-                found.append(_one_file(_student(entry.stem, chapters), entry, chapters))
-    return sorted(_choose(found), key=lambda s: (s.student, s.chapter or "", str(s.path)))
-
-
-def _folder_of_student(folder, chapters, skip):
-    inside = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.resolve() not in skip]
-    files = [p for p in inside if not any(_IGNORED.match(part) for part in p.relative_to(folder).parts)]
-    notebooks = [p for p in files if p.suffix.lower() in _NOTEBOOKS]
-    who = _student(folder.name, chapters)
-    if not notebooks:
-        there = ", ".join(_text(p.name) for p in files[:3]) or "nothing"
-        return [
-            Submitted(**who, path=folder, trouble="unreadable", reason=f"no notebook in the folder (found: {there})")
-        ]
-    return [_one_file(who, p, chapters) for p in notebooks]
-
-
-def _student(stem, chapters):
-    """Return who a file or folder is from: a name that tells students apart, other names, and remarks.
-
-    Examples
-    --------
-    >>> _student("hanna_LATE_17_4711_bayes-1", [])
-    {'student': 'hanna_17', 'aliases': ('17', 'hanna'), 'remarks': ['handed in late']}
-    >>> _student("doe_bayes_decision_theory-1", ["foundations/bayes_decision_theory"])["student"]
-    'doe'
-    """
-    stem = _text(stem)
-    for pattern in (_MOODLE, _CANVAS):
-        if found := pattern.fullmatch(stem):
-            aliases = (found["id"], found["name"], *((f"Participant {found['id']}",) if pattern is _MOODLE else ()))
-            late = ["handed in late"] if found.groupdict().get("late") else []
-            return {"student": f"{found['name']}_{found['id']}", "aliases": aliases, "remarks": late}
-    for chapter in chapters:
-        slug = re.escape(chapter.rpartition("/")[2])
-        for pattern in (rf"[-_ ]*{slug}([-_ ]?\(?\d+\)?)?$", rf"^{slug}[-_ ]*"):
-            rest = re.sub(pattern, "", stem)
-            if rest and rest != stem:
-                return {"student": rest, "aliases": (), "remarks": []}
-    return {"student": stem, "aliases": (), "remarks": []}
-
-
-def _one_file(who, path, chapters):
-    submitted = Submitted(**{**who, "remarks": list(who["remarks"])}, path=path)
-    by_file = [c for c in chapters if c.rpartition("/")[2] in path.stem]
-    try:
-        parsed = read_submission(path)
-    except Unreadable as error:
-        submitted.trouble, submitted.reason = "unreadable", str(error)
-        submitted.chapter = by_file[0] if len(by_file) == 1 else None
-        return submitted
-    submitted.key = parsed.key()
-    by_code = [c for c, names in chapters.items() if parsed.defines(names)]
-    if parsed.chapter in chapters:
-        submitted.chapter, submitted.sure = parsed.chapter, _NAMED
-    elif parsed.chapter:
-        submitted.trouble, submitted.reason = "wrong exercise", f"it is the exercise {parsed.chapter!r}"
-    elif len(by_file) == 1:
-        submitted.chapter, submitted.sure = by_file[0], _BY_FILE
-    elif len(by_code) == 1:
-        submitted.chapter, submitted.sure = by_code[0], _BY_CODE
-    else:
-        submitted.trouble, submitted.reason = "wrong exercise", "it does not say which exercise it is"
-    return submitted
-
-
-def _choose(found):
-    """Keep one file for each student and chapter: the one that surely belongs there, of those the one changed last."""
-    students = {}
-    for submitted in found:
-        students.setdefault(submitted.student, []).append(submitted)
-    kept = []
-    for files in students.values():
-        files.sort(key=lambda s: (bool(s.trouble), -s.sure, -_changed(s.path), str(s.path)))
-        counted = {}
-        for submitted in files:
-            if not submitted.trouble and submitted.chapter not in counted:
-                counted[submitted.chapter] = submitted
-            elif not counted:
-                counted[None] = submitted  # nothing better came before
-            elif submitted.trouble:
-                next(iter(counted.values())).remarks.append(f"{submitted.file} does not count: {submitted.reason}")
-            else:
-                other = counted[submitted.chapter]
-                other.remarks.append(f"{submitted.file} was handed in as well; {other.file} counts")
-        kept += counted.values()
-    return kept
-
-
-def _changed(path):
-    try:
-        return path.lstat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def functions_asked(path):
-    """Return the names that the student's notebook at ``path`` asks for."""
-    names = set()
-    for cell in json.loads(Path(path).read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "code":
-            names |= set(re.findall(r"^(?:def|class) (\w+)", "".join(cell["source"]), re.M))
-    return names
+__all__ = ["Gradebook", "Store", "grade_all", "lock"]
 
 
 class Store:
@@ -472,172 +297,9 @@ def _end_with(main):
     threading.Thread(target=watch, daemon=True).start()
 
 
-def write_atomically(path, text):
-    """Write a file so that a reader sees either the old one or the whole new one."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8", errors="replace", newline="")
-    os.replace(temporary, path)
-
-
-def table(book, roster=None, roster_id=None):
-    """Return the grades as rows for a CSV file: a header, then one row for each student.
-
-    Parameters
-    ----------
-    book : Gradebook
-    roster : path, optional
-        A gradebook exported from the learning platform; its columns come first, untouched, and every student in it gets
-        a row, also those who handed in nothing.
-    roster_id : str, optional
-        The column of the roster that names the students as the submissions do.
-    """
-    chapters = list(book.assignments)
-    columns = ["score", "possible", "percent"]
-    for chapter in chapters:
-        prefix = "" if len(chapters) == 1 else f"{chapter}:"
-        columns += [f"{prefix}{q}" for q in book.assignments[chapter].questions]
-    columns += ["status", "remarks"]
-    students = book.students()
-    rows = {student: _row(book, handed_in) for student, handed_in in students.items()}
-    for submitted, trouble in book.failed:
-        blank = [""] * (len(columns) - 2)
-        rows[submitted.student] = [*blank, "not graded", _safe(f"the grader failed: {trouble}")]
-    if roster is None:
-        return [["student", *columns], *([_safe(s), *r] for s, r in sorted(rows.items()))]
-    return _merge(roster, roster_id, columns, rows, book)
-
-
-def _row(book, handed_in):
-    possible = book.possible()
-    score = sum(result["score"] for _, result in handed_in.values())
-    row = [f"{score:g}", f"{possible:g}", f"{100 * score / possible:.1f}"]
-    statuses, remarks = [], []
-    for chapter, assignment in book.assignments.items():
-        if chapter in handed_in:
-            submitted, result = handed_in[chapter]
-            row += [f"{q['score']:g}" for q in result["questions"].values()]
-            statuses.append(result["status"])
-            remarks += [*submitted.remarks, *result["remarks"]]
-            if result["confinement"] == "none":
-                remarks.append("graded WITHOUT confinement")
-        else:
-            row += ["0"] * len(assignment.questions)
-            statuses.append("missing")
-            remarks.append(f"nothing handed in for {chapter}")
-    order = ("unreadable", "wrong exercise", "trouble", "missing", "remarks")
-    worst = next((s for s in order if s in statuses), "ok")
-    return [*row, worst, _safe("; ".join(remarks))]
-
-
-def _merge(roster, roster_id, columns, rows, book):
-    with open(roster, newline="", encoding="utf-8-sig") as file:
-        given = list(csv.reader(file))
-    if not given:
-        raise ValueError(f"{roster} is empty")
-    header, *lines = given
-    if roster_id is None:
-        guesses = ("SIS Login ID", "Identifier", "ID number", "Username", "username", "Email address", "Email", "ID")
-        roster_id = next((g for g in (*guesses, "student") if g in header), None)
-    if roster_id not in header:
-        raise ValueError(f"name the column of {roster} that identifies students; it has {', '.join(header)}")
-    at = header.index(roster_id)
-    known = _names(book)
-    wanted = [_plain(line[at]) if at < len(line) else "" for line in lines]
-    points = f"{book.possible():g}"
-    nothing = ["0", points, "0.0", *["0"] * (len(columns) - 5), "missing", "nothing handed in"]
-    merged, taken = [[*header, *columns]], set()
-    for line, name in zip(lines, wanted, strict=True):
-        line += [""] * (len(header) - len(line))
-        if line[0].strip() == "Points Possible":  # a row of Canvas that is no student
-            merged.append([*line, points, *[""] * (len(columns) - 1)])
-            continue
-        found = known.get(name, ()) if name else ()
-        if len(found) > 1 or (found and wanted.count(name) > 1):
-            book.ambiguous[name] = sorted(found)
-            why = f"ambiguous: {name} may be {' or '.join(sorted(found))}"
-            merged.append([*line, *[""] * (len(columns) - 2), "ambiguous", _safe(why)])
-            continue
-        taken |= set(found)
-        merged.append([*line, *(rows[next(iter(found))] if found else nothing)])
-    book.strangers = sorted(set(rows) - taken)
-    for student in book.strangers:
-        line = [""] * len(header)
-        line[at] = _safe(student)
-        merged.append([*line, *rows[student][:-1], _safe(f"not in the roster; {rows[student][-1]}".rstrip("; "))])
-    return merged
-
-
-def _names(book):
-    """Return the students that each name may mean: their own, and what the platform calls them."""
-    known = {}
-    for submitted in [s for s, _ in (*book.rows, *book.failed)]:
-        for name in (submitted.student, *submitted.aliases):
-            known.setdefault(_plain(name), set()).add(submitted.student)
-    return known
-
-
-def _plain(name):
-    return unicodedata.normalize("NFC", name).strip()
-
-
-def _safe(text):
-    """Keep a spreadsheet from taking a student's text for a formula, whatever separates its columns.
-
-    Examples
-    --------
-    >>> _safe("=HYPERLINK(1)"), _safe("x;=cmd"), _safe("＝1")
-    ("'=HYPERLINK(1)", "x;'=cmd", "'＝1")
-    """
-    return re.sub(r"(^|[;,|])([\s\"']*)(?=[=+@\-＝＋－＠﹢﹣﹦﹫])", r"\1\2'", " ".join(clean(text, 5000).split()))
-
-
-def csv_text(rows):
-    """Return rows as the text of a CSV file."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
-
-def json_text(book, seed):
-    """Return everything as JSON, without times, so that two runs over the same files agree byte by byte."""
-    document = {
-        "seed_is_public": seed == 0,
-        "confinement": book.confinement,
-        "chapters": {
-            name: {
-                "title": a.title,
-                "points": a.points,
-                "questions": {q: x.as_dict() for q, x in a.questions.items()},
-                "digest": a.digest,
-            }
-            for name, a in book.assignments.items()
-        },
-        "submissions": [
-            {
-                "student": submitted.student,
-                "file": submitted.file,
-                "sha256": submitted.key,
-                "remarks": submitted.remarks,
-                "result": result,
-            }
-            for submitted, result in book.rows
-        ],
-        "not_graded": [{"student": s.student, "file": s.file, "reason": why} for s, why in book.failed],
-    }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-
-
-@contextlib.contextmanager
 def lock(path):
     """Let one grader at a time write to a gradebook; a second one is told so. The file stays, or two could hold it."""
-    held = FileLock(path, timeout=0)
     try:
-        held.acquire()
+        return FileLock(path, timeout=0).acquire()
     except Timeout:
         raise SandboxError(f"another grader is at work on {Path(path).stem}") from None
-    try:
-        yield
-    finally:
-        held.release()

@@ -134,14 +134,7 @@ def python_places():
 def command(rules, hidden=(), disk=Limits.disk):
     """Return the beginning of the command line that runs a program confined.
 
-    Parameters
-    ----------
-    rules : int
-        The descriptor of a seccomp filter.
-    hidden : sequence of path
-        Files and folders of the installation that must not be seen.
-    disk : int
-        Bytes of the private disk.
+    ``rules`` is the descriptor of a seccomp filter; what is ``hidden`` is not seen, though it is in the installation.
     """
     words = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--unshare-ipc", "--unshare-pid"]
     words += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL", "--seccomp", str(rules)]
@@ -159,10 +152,8 @@ def command(rules, hidden=(), disk=Limits.disk):
         words += ["--ro-bind-try", str(place), str(place)]
     for path in map(Path, hidden):
         if path.exists() and any(path.is_relative_to(place) for place in places):
-            words += (
-                ["--perms", "0555", "--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", os.devnull, str(path)]
-            )
-            words += ["--remount-ro", str(path)] if path.is_dir() else []
+            empty = ["--perms", "0555", "--tmpfs", str(path), "--remount-ro", str(path)]
+            words += empty if path.is_dir() else ["--ro-bind", os.devnull, str(path)]
     words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     words += ["--perms", "0777", "--size", str(disk), "--tmpfs", HOME]
     if not any(place.is_relative_to("/tmp") for place in places):
@@ -264,13 +255,7 @@ def lower_limits(limits, confined):
 
 
 class Cgroup:
-    """A control group (version 2) of our own, below one that this user may write to.
-
-    Parameters
-    ----------
-    parent : Path
-        See `place`.
-    """
+    """A control group (version 2) of our own, below one that this user may write to (see `place`)."""
 
     def __init__(self, parent):
         for old in parent.glob("learnable-*"):
@@ -303,9 +288,13 @@ class Cgroup:
             (self.folder / f"{name}.max").write_text(str(used + more))
         with contextlib.suppress(OSError):  # a kernel without accounting of swap
             (self.folder / "memory.swap.max").write_text("0")
+        self.kills_before = self._kills()
 
-    def kills(self):
-        """How often the kernel ended a process here for its memory."""
+    def ran_out_of_memory(self):
+        """Whether the kernel has ended a process here for its memory since the last `bound`."""
+        return self._kills() > self.kills_before
+
+    def _kills(self):
         events = dict(line.split() for line in (self.folder / "memory.events").read_text().splitlines())
         return int(events.get("oom_kill", 0))
 

@@ -36,21 +36,9 @@ def read_tests(text, where):
 
 
 def run_case(case, env, seed, seconds=None):
-    """Run one of otter's test cases against the namespace ``env``.
+    """Run one of otter's test cases against the namespace ``env``; return a `case_result`.
 
-    Parameters
-    ----------
-    case : otter.test_files.TestCase
-    env : mapping
-    seed : int
-        Draws the hidden cases.
-    seconds : float, optional
-        Limit for a case that runs in this process; a confined submission has limits of its own.
-
-    Returns
-    -------
-    dict
-        Title, points, ``outcome``, and what to say: ``problem`` and its labelled ``parts``.
+    ``seconds`` limits a case that runs in this process; a confined submission has limits of its own.
     """
     try:
         with hidden_seed(seed), time_limit(seconds), np.errstate(all="ignore"), warnings.catch_warnings():

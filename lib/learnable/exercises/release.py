@@ -12,8 +12,8 @@ from pathlib import Path
 import learnable
 
 from ._quick import nbformat
-from .classroom import write_atomically
 from .masters import Assignment, autograder_zip
+from .tables import write_atomically
 
 __all__ = ["read_key", "release", "write_solutions"]
 

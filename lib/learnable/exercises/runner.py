@@ -9,6 +9,7 @@ stealing: no tests, no solutions, no other submission.
 import builtins
 import contextlib
 import functools
+import gc
 import importlib
 import json
 import os
@@ -81,6 +82,7 @@ def _prepare(modules):
                 importlib.import_module(name)
         _shell()  # an import that is worth paying once
     _wipe()
+    gc.freeze()  # or the first collection in a fork copies every page of the libraries
     return {"threads": threading.active_count() if sys.platform != "linux" else len(os.listdir("/proc/self/task"))}
 
 
@@ -177,7 +179,7 @@ class Submission:
             except (Closed, Garbled):
                 raise
             except BaseException as error:
-                self.say("error", describe(error, self.names))
+                self.say("error", list(describe_exception(error, self.names).values()))
 
     def say(self, *document, buffers=()):
         with self.lock:
@@ -209,7 +211,7 @@ class Submission:
         result = self.shell.run_cell(source, store_history=False, silent=False)
         sys.stdout.flush()
         error = result.error_before_exec or result.error_in_exec
-        self.say("done", None if error is None else describe(error, self.names))
+        self.say("done", None if error is None else list(describe_exception(error, self.names).values()))
 
     def do_file(self, buffers, name):
         with open(os.path.basename(name), "wb") as file:
@@ -253,11 +255,6 @@ class Submission:
             raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(document[2])
 
 
-def describe(error, names):
-    """Describe an exception as a short list: kind, text, line, its number."""
-    return list(describe_exception(error, names).values())
-
-
 class Borrowed:
     """A function of the grader's, such as a density that the exercise passes in; it can be called, not read."""
 
@@ -271,7 +268,3 @@ class Borrowed:
 
     def __repr__(self):
         return f"<function {self.__name__}>"
-
-
-if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])))

@@ -26,25 +26,14 @@ _BOOTSTRAP = (
     "from learnable.exercises.runner import main; main(socket.socket(fileno=int(sys.argv[2])))"
 )
 _MOST_FILES = 4096
+TOO_MUCH_MEMORY = "used more memory than it may"
 
 
 class Sandbox:
-    """A confined process that has imported the libraries and forks submissions, one at a time.
+    """A confined process that has imported ``modules`` and forks submissions, one at a time.
 
-    Parameters
-    ----------
-    modules : sequence of str
-        Imported once, before the first fork.
-    mode : {"bubblewrap", "none"}
-    hidden : sequence of path
-        Files and folders of the installation that no submission may see.
-    disk : int
-        Bytes of the private disk.
-
-    Raises
-    ------
-    SandboxError
-        When submissions cannot be confined here.
+    ``hidden`` are files and folders of the installation that no submission may see, ``disk`` the bytes of the private
+    disk. Raises `SandboxError` where submissions cannot be confined, unless ``mode`` is "none".
     """
 
     def __init__(self, modules=(), mode="bubblewrap", hidden=(), disk=Limits.disk):
@@ -156,7 +145,7 @@ class Sandbox:
             return "started too many processes"
         memory = limits.memory + _resident(self.pid)
         if sum(map(_resident, family)) > memory and sum(map(_proportional, family)) > memory:
-            return "used more memory than it may"
+            return TOO_MUCH_MEMORY
         with contextlib.suppress(OSError):
             if self.mode != "none":
                 disk = os.statvfs(f"/proc/{self.pid}/root{HOME}")

@@ -16,12 +16,14 @@ import numpy as np
 from . import confine
 from .checking import AskedElsewhere, SandboxError, sentence_of_exception
 from .confine import Limits
+from .sandbox import TOO_MUCH_MEMORY
 from .wire import Channel, Closed, Garbled, Overdue, Reference, clean, decode, encode
 
-__all__ = ["Died", "Raised", "RemoteNames", "Session", "TimeUp"]
+__all__ = ["Died", "Raised", "RemoteNames", "Session"]
 
 _FATAL_CELLS = 3
 _FATAL_CALLS = 8
+_MOMENT = 0.05
 _PATIENCE = 10  # how many times its limit a request may take on a machine that is busy with something else
 _ENDINGS = {
     signal.SIGSEGV: "crashed the Python process (segmentation fault)",
@@ -51,26 +53,10 @@ class Died(AskedElsewhere):
         super().__init__(sentence)
 
 
-class TimeUp(Died):
-    """The submission did not answer in time."""
-
-
 class Session:
-    """One submission, running.
+    """One submission, running: its code cells in order, with the data files of the exercise.
 
-    Parameters
-    ----------
-    sandbox : Sandbox
-    cells : sequence of str
-        The code cells in order.
-    limits : Limits
-    files : mapping of str to bytes
-        Data files that belong to the exercise.
-
-    Attributes
-    ----------
-    remarks : list of str
-        What a reader of the report should know, in the order it happened.
+    ``remarks`` tells what a reader of the report should know, in the order it happened.
     """
 
     def __init__(self, sandbox, cells, limits=None, files=None):
@@ -86,6 +72,7 @@ class Session:
         self._channel = self._helpers = self._stopping = None
         self._excess = ""
         self._functions = []
+        self._known = {}
         self._end = time.monotonic() + self.limits.total_seconds
 
     def __enter__(self):
@@ -111,7 +98,7 @@ class Session:
             if self.fatal_calls > _FATAL_CALLS or len(self.skipped) > _FATAL_CELLS:
                 raise Died("ended its process too often and was given up")
             if time.monotonic() > self._end:
-                raise TimeUp(f"took more than {self.limits.total_seconds:g} s in all")
+                raise Died(f"took more than {self.limits.total_seconds:g} s in all")
             self._start()
             for number, source in enumerate(self.cells):
                 if number in self.skipped:
@@ -142,8 +129,7 @@ class Session:
 
     def call(self, reference, args, kwargs):
         """Call a function of the submission and return the plain data it gives."""
-        if reference.generation != self.generation:
-            raise Died("belongs to a process that has ended")
+        self._still_there(reference)
         buffers = []
         self._functions = []
         document = ["call", reference.number]
@@ -157,13 +143,21 @@ class Session:
     def look(self, name):
         """Return the value of a global of the notebook; ``KeyError`` when there is none."""
         self.ensure()
-        return self._converse(["look", name])
+        if name not in self._known:
+            value = self._converse(["look", name])
+            if not isinstance(value, RemoteFunction):
+                return value
+            self._known[name] = value  # a function is asked many times
+        return self._known[name]
 
     def get(self, reference, attribute):
         """Return an attribute of an object that stayed with the submission."""
+        self._still_there(reference)
+        return self._converse(["get", reference.number, attribute])
+
+    def _still_there(self, reference):
         if reference.generation != self.generation:
             raise Died("belongs to a process that has ended")
-        return self._converse(["get", reference.number, attribute])
 
     def names(self):
         """List what the notebook defines."""
@@ -175,10 +169,7 @@ class Session:
         return [n for n in names if isinstance(n, str)] if isinstance(names, list) else []
 
     def stop(self, patience=0.0):
-        """End the process, if there is one, and return its exit code.
-
-        ``patience`` is how many seconds it has to end by itself.
-        """
+        """End the process, if there is one and it does not end by itself in time, and return its exit code."""
         if self._channel is None:
             return None
         self._channel.close()
@@ -198,6 +189,7 @@ class Session:
     def _start(self):
         self.generation += 1
         self._excess = ""
+        self._known = {}
         ours, theirs = socket.socketpair()
         reading, output = os.pipe()
         try:
@@ -256,7 +248,7 @@ class Session:
         clock = _Clock(self.sandbox, seconds, self._end)
         try:
             if document is not None:
-                self._channel.send(document, buffers, clock.deadline)
+                self._channel.send(document, buffers, clock.sending())
             while True:
                 try:
                     reply, data = self._channel.receive(clock.deadline)
@@ -268,10 +260,10 @@ class Session:
                 if not isinstance(reply, list) or not reply:
                     raise Garbled("not a reply")
                 kind, *rest = reply
-                if kind == "number":
-                    self._serve_number(*rest, clock.deadline)
-                elif kind == "callback":
-                    self._serve(rest, data, clock.deadline)
+                if kind in ("number", "callback"):
+                    if clock.is_overdue() and clock.used_up():
+                        raise Overdue
+                    self._serve(kind, rest, data, clock.sending())
                 elif kind == "value":
                     return decode(rest[0], data, self._dereference)
                 elif kind == "missing":
@@ -286,46 +278,38 @@ class Session:
             over_all = time.monotonic() >= self._end
             self.stop()
             limit = f"{self.limits.total_seconds:g} s in all" if over_all else f"{seconds:g} s"
-            raise TimeUp(f"did not finish within {limit}") from None
+            raise Died(f"did not finish within {limit}") from None
         except Closed:
             raise Died(self._how_it_ended(self.stop(patience=2.0))) from None
         except (Garbled, IndexError, TypeError, ValueError, MemoryError):
             self.stop()
             raise Died("sent something that is not an answer") from None
 
-    def _serve(self, request, data, deadline):
+    def _serve(self, kind, request, data, deadline):
+        """Call a function that a test passed in; a number for a number, the common case, travels in the short form."""
         buffers = []
         try:
-            number, args, kwargs = request
-            function = self._functions[number]
-            args = decode(args, data, self._dereference)
-            kwargs = {clean(name): decode(value, data, self._dereference) for name, value in kwargs[:20]}
+            if kind == "number":
+                number, args, kwargs = request[0], (np.float64(request[1]),), {}
+            else:
+                number, args = request[0], decode(request[1], data, self._dereference)
+                kwargs = {clean(name): decode(value, data, self._dereference) for name, value in request[2][:20]}
             with np.errstate(all="ignore"):
-                reply = ["value", encode(function(*args, **kwargs), buffers, self._refer)]
-        except Garbled:
+                result = self._functions[number](*args, **kwargs)
+            if kind == "number" and type(result) in (float, np.float64):
+                return self._channel.send_number(0, result, deadline)
+            reply = ["value", encode(result, buffers, self._refer)]
+        except (Garbled, Overdue, Closed):
             raise
         except Exception as error:
             reply, buffers = ["raise", type(error).__name__, str(error)[:500]], []
         self._channel.send(reply, buffers, deadline)
 
-    def _serve_number(self, number, value, deadline):
-        """Serve the common case, a number for a number, without building a message."""
-        try:
-            with np.errstate(all="ignore"):
-                result = self._functions[number](np.float64(value))
-        except Exception as error:
-            self._channel.send(["raise", type(error).__name__, str(error)[:500]], (), deadline)
-            return
-        if type(result) in (float, np.float64):
-            self._channel.send_number(0, result, deadline)
-        else:
-            buffers = []
-            reply = ["value", encode(result, buffers, self._refer)]
-            self._channel.send(reply, buffers, deadline)
-
     def _how_it_ended(self, code):
         if self._excess:
             return self._excess
+        if self.sandbox.cgroup and self.sandbox.cgroup.ran_out_of_memory():
+            return TOO_MUCH_MEMORY
         if code is None:
             return "ended"
         return _ENDINGS.get(-code if code < 0 else code - 128, "ended its own process")
@@ -335,21 +319,33 @@ class _Clock:
     """Decides when a request has taken too long: by CPU time, or by the clock when the submission only waits.
 
     A receive that is overdue on the clock asks `used_up`, which moves the deadline as long as the submission has CPU
-    time left and was kept from using it by others.
+    time left and was kept from using it by others. The CPU time is first read after a moment, for most answers come at
+    once.
     """
 
     def __init__(self, sandbox, seconds, end):
         self.sandbox, self.seconds, self.end = sandbox, seconds, end
-        self.before = sandbox.cpu_seconds()
         start = time.monotonic()
         self.last = min(end, start + _PATIENCE * seconds)
-        self.deadline = min(end, start + seconds)
+        self.deadline = min(end, start + min(_MOMENT, seconds))
+        self.before = None
+
+    def is_overdue(self):
+        return time.monotonic() > self.deadline
+
+    def sending(self):
+        """Until when the submission may take to read what it is sent."""
+        return min(self.last, time.monotonic() + self.seconds)
 
     def used_up(self):
-        left = self.seconds - (self.sandbox.cpu_seconds() - self.before)
-        if left <= 0 or time.monotonic() >= self.last or self._idle():
+        spent = self.sandbox.cpu_seconds()
+        if self.before is None:
+            self.before = spent
+        elif spent - self.before >= self.seconds or self._idle():
             return True
-        self.deadline = min(self.last, time.monotonic() + max(left, 0.1))
+        if time.monotonic() >= self.last:
+            return True
+        self.deadline = min(self.last, time.monotonic() + max(self.seconds - (spent - self.before), 0.1))
         return False
 
     def _idle(self):

@@ -6,7 +6,7 @@ that renaming, comments, docstrings and layout hide nothing.
 
 import ast
 
-from .grading import definitions
+from .reading import definitions
 
 __all__ = ["normal_forms", "similar"]
 

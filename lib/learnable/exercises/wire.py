@@ -78,15 +78,9 @@ class Unread:
 
 
 def encode(value, buffers, refer, depth=0):
-    """Turn ``value`` into something JSON can hold, appending raw array bytes to ``buffers``.
+    """Turn ``value`` into something JSON can hold, appending the raw bytes of each array to ``buffers``.
 
-    Parameters
-    ----------
-    value : object
-    buffers : list
-        Receives one bytes-like object for each array.
-    refer : callable
-        ``refer(value)`` returns the `Reference` document of an object that cannot travel; it may raise.
+    ``refer(value)`` returns the `Reference` document of an object that cannot travel; it may raise.
 
     Examples
     --------
@@ -191,16 +185,12 @@ def _array(dtype, shape, data):
 
 
 class Channel:
-    """Frames over a connected stream socket.
-
-    Parameters
-    ----------
-    sock : socket.socket
-    """
+    """Frames over a connected stream socket."""
 
     def __init__(self, sock):
         self.sock = sock
         self._pending = bytearray()
+        self._patience = -1.0  # the time-out that the socket has
 
     def close(self):
         self.sock.close()
@@ -278,7 +268,10 @@ class Channel:
 
     def _allow(self, deadline, receiving=False):
         if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0 and not receiving:
+            left = max(deadline - time.monotonic(), 0.0)
+            if left == 0.0 and not receiving:
                 raise Overdue
-            self.sock.settimeout(max(left, 0.0))  # what came in time counts, even if this process was too busy to read
+            # Setting it is a system call. What came in time counts, even if this process was too busy to read.
+            if not 0.8 * self._patience <= left <= self._patience:
+                self._patience = left
+                self.sock.settimeout(left)
