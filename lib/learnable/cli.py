@@ -219,7 +219,7 @@ def _check(options):
         exercise = exercise_of(chapter, path)
         if options.question and options.question not in exercise.questions:
             raise LookupError(f"there is no question {options.question!r}; there are {', '.join(exercise.questions)}")
-        progress.register(chapter, {name: q.as_dict() for name, q in exercise.questions.items()})
+        progress.register(chapter, exercise.questions)
         print(f"{chapter} ({_short(path)})")
         with Sandbox(exercise.modules, mode="none") as sandbox:  # it is your own code, on your own machine
             seed = secrets.randbits(63)

@@ -160,7 +160,7 @@ def test_killed_half_way_and_resumed_gives_identical_grades(graded, tmp_path):
 
 def test_another_seed_is_another_grading(graded, tmp_path):
     given = assignment(BAYES)
-    limits = classroom.limits_for(given, {})
+    limits = classroom.Limits()
     keys = {classroom.assignment_key(given, seed, limits, mode) for seed in (1, 2) for mode in ("bubblewrap", "none")}
     assert len(keys) == 4, "nor is a grade without confinement taken for one with it"
 

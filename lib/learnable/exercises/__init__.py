@@ -14,15 +14,6 @@ import os
 
 __all__ = ["Answer", "Notebook", "WrongAnswer", "ask", "hidden_rng", "hidden_seed", "refuses"]
 
-_HOME = {
-    "Answer": "checking",
-    "WrongAnswer": "checking",
-    "ask": "checking",
-    "hidden_rng": "checking",
-    "hidden_seed": "checking",
-    "refuses": "checking",
-}
-
 
 def need_extra(error):
     """Turn the failed import of an optional package into a sentence that says what to install.
@@ -50,6 +41,6 @@ def __getattr__(name):
             if error.name and error.name.startswith("learnable"):
                 raise
             raise need_extra(error) from None
-    if name in _HOME:
-        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    if name in __all__:
+        return getattr(importlib.import_module(".checking", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -95,27 +95,9 @@ class SilentNotebook:
 
 
 def describe_exception(error, namespace):
-    """Say what was raised and on which line of the notebook, as plain strings.
+    """Say what was raised and on which line of the notebook: its kind, text, source line and number, as plain data.
 
-    Parameters
-    ----------
-    error : BaseException
-    namespace : dict
-        The globals of the notebook; the deepest frame that runs in them is the student's line.
-
-    Returns
-    -------
-    dict
-        ``kind``, ``text``, ``line`` (source, may be empty) and ``number`` (0 when unknown).
-
-    Examples
-    --------
-    >>> try:
-    ...     1 / 0
-    ... except ZeroDivisionError as error:
-    ...     description = describe_exception(error, {})
-    >>> description["kind"], description["text"]
-    ('ZeroDivisionError', 'division by zero')
+    The deepest frame that runs in ``namespace``, the globals of the notebook, is the student's line.
     """
     line, number = "", 0
     if isinstance(error, SyntaxError):
@@ -193,13 +175,18 @@ def ask(env, name, /, *args, about="", **kwargs):
 def _call(function, case, env, args, kwargs):
     try:
         return function(*_fresh(args), **_fresh(kwargs))
-    except (AskedElsewhere, TooLong) as error:
-        raise WrongAnswer(f"Your function {error.sentence}.", case=case(), came=error.detail) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        sentence, detail = sentence_of_exception(describe_exception(error, env))
+        sentence, detail = _told(error, env)
         raise WrongAnswer(f"Your function {sentence}.", case=case(), came=detail) from None
+
+
+def _told(error, env):
+    """Return the end of "Your function …" and a detail, wherever the exception was raised."""
+    if isinstance(error, AskedElsewhere | TooLong):
+        return error.sentence, error.detail
+    return sentence_of_exception(describe_exception(error, env))
 
 
 def refuses(env, name, /, *args, why="", **kwargs):
@@ -213,27 +200,19 @@ def refuses(env, name, /, *args, why="", **kwargs):
     ...     return x**0.5
     >>> refuses({"root": root}, "root", -1.0, why="negative numbers have no real root")
     """
-    case = _call_text(name, args, kwargs)
+    case, expected = _call_text(name, args, kwargs), "a ValueError that says what is wrong"
     function = _find(env, name)
     try:
         value = function(*_fresh(args), **_fresh(kwargs))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        kind = getattr(error, "kind", type(error).__name__)
-        if kind == "ValueError":
+        if getattr(error, "kind", type(error).__name__) == "ValueError":
             return
-        sentence = getattr(error, "sentence", None) or sentence_of_exception(describe_exception(error, env))[0]
-        raise WrongAnswer(
-            f"Your function {sentence}.", case=case, expected="a ValueError that says what is wrong", why=why
-        ) from None
-    raise WrongAnswer(
-        "This input should be refused, but your function returned a value.",
-        case=case,
-        expected="a ValueError that says what is wrong",
-        came=_show(value),
-        why=why,
-    )
+        problem = f"Your function {_told(error, env)[0]}."
+        raise WrongAnswer(problem, case=case, expected=expected, why=why) from None
+    problem = "This input should be refused, but your function returned a value."
+    raise WrongAnswer(problem, case=case, expected=expected, came=_show(value), why=why)
 
 
 class Answer:
@@ -266,13 +245,8 @@ class Answer:
 
     def wrong(self, problem, *, expected="", came=None, why=""):
         """Return (not raise) a `WrongAnswer` about this answer."""
-        return WrongAnswer(
-            problem,
-            case=self.case(),
-            expected=expected,
-            came=_show(self.value) if came is None else came,
-            why=why,
-        )
+        came = _show(self.value) if came is None else came
+        return WrongAnswer(problem, case=self.case(), expected=expected, came=came, why=why)
 
     def unpack(self, *names):
         """Take a returned tuple apart into one `Answer` a name.
@@ -342,26 +316,18 @@ class Answer:
             except ValueError:
                 raise self.wrong(f"{what} is not a rectangular array of numbers.") from None
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf":
-            raise self.wrong(
-                f"{what} has the wrong type.", expected="an array of numbers", came=_kind(self.value), why=why
-            )
+            expected = "an array of numbers"
+            raise self.wrong(f"{what} has the wrong type.", expected=expected, came=_kind(self.value), why=why)
         if shape is not None and not _fits(value.shape, shape):
             hint = why
             if value.shape[::-1] == tuple(shape) and len(shape) > 1:
                 hint = " ".join(filter(None, ("The two axes are exchanged.", why)))
-            raise self.wrong(
-                f"{what} has the wrong shape.",
-                expected=f"shape {_shape_text(shape)}",
-                came=f"shape {_shape_text(value.shape)}",
-                why=hint,
-            )
+            expected, came = f"shape {_shape_text(shape)}", f"shape {_shape_text(value.shape)}"
+            raise self.wrong(f"{what} has the wrong shape.", expected=expected, came=came, why=hint)
         if np.isnan(value).any():
             at = np.argwhere(np.isnan(value))[0]
-            raise self.wrong(
-                f"{what} contains NaN{_at(at)}.",
-                came=_show(value),
-                why=why or "NaN comes from 0/0, inf - inf or the log of a negative number.",
-            )
+            why = why or "NaN comes from 0/0, inf - inf or the log of a negative number."
+            raise self.wrong(f"{what} contains NaN{_at(at)}.", came=_show(value), why=why)
         return value
 
     def number(self, why=""):
@@ -501,9 +467,8 @@ def _find(env, name):
     except AskedElsewhere as error:
         raise WrongAnswer(f"The notebook {error.sentence}.", came=error.detail) from None
     if not callable(function):
-        raise WrongAnswer(
-            f"{name} is not a function.", expected=f"a function with the name {name}", came=_kind(function)
-        )
+        expected = f"a function with the name {name}"
+        raise WrongAnswer(f"{name} is not a function.", expected=expected, came=_kind(function))
     return function
 
 

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -32,13 +32,8 @@ from .wire import clean
 __all__ = ["Gradebook", "Store", "grade_all", "lock"]
 
 
-class Store:
-    """Results that survive an interruption: every one is a transaction of its own.
-
-    Parameters
-    ----------
-    path : path
-    """
+class Store(contextlib.AbstractContextManager):
+    """Results that survive an interruption: every one is a transaction of its own."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -50,9 +45,7 @@ class Store:
             self.connection.close()
             aside = self.path.with_name(f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
             os.replace(self.path, aside)
-            self.damage = (
-                f"{self.path.name} is damaged ({error}); it was moved to {aside.name}, everything is graded anew"
-            )
+            self.damage = f"{self.path.name} is damaged ({error}); it is now {aside.name}, everything is graded anew"
             self._open()
 
     def _open(self):
@@ -67,9 +60,6 @@ class Store:
                 "body TEXT NOT NULL, seconds REAL NOT NULL, graded_at REAL NOT NULL, "
                 "PRIMARY KEY (submission, assignment))"
             )
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *exc):
         self.connection.close()
@@ -102,16 +92,9 @@ class Store:
 class Gradebook:
     """Everything a run of the grader found out.
 
-    Attributes
-    ----------
-    rows : list of (Submitted, dict)
-        Submissions with their results.
-    failed : list of (Submitted, str)
-        Submissions that the machinery could not grade; they get no grade rather than a wrong one.
-    ambiguous : dict of str to list of str
-        Names of the roster that may mean several students, after `table`.
-    strangers : list of str
-        Students that the roster does not have, after `table`.
+    ``rows`` are submissions with their results, ``failed`` those that the machinery could not grade, with the reason:
+    they get no grade rather than a wrong one. After `table`, ``ambiguous`` has the names of the roster that may mean
+    several students, and ``strangers`` the students that it does not have.
     """
 
     assignments: dict
@@ -119,7 +102,6 @@ class Gradebook:
     failed: list = field(default_factory=list)
     graded: int = 0
     known: int = 0
-    seconds: float = 0.0
     confinement: str = ""
     ambiguous: dict = field(default_factory=dict)
     strangers: list = field(default_factory=list)
@@ -138,13 +120,8 @@ class Gradebook:
 
 def assignment_key(assignment, seed, limits, mode):
     """Identify what a grade depends on besides the submission."""
-    parts = [assignment.chapter, assignment.digest, int(seed), limits.as_dict(), mode]
+    parts = [assignment.chapter, assignment.digest, int(seed), asdict(limits), mode]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def limits_for(assignment, changes):
-    """Return the limits of an assignment: the defaults, its own settings, then what the instructor says."""
-    return Limits(**{**assignment.settings.get("limits", {}), **changes})
 
 
 def grade_all(
@@ -152,25 +129,12 @@ def grade_all(
 ):
     """Grade what is not known yet and return the gradebook.
 
-    Parameters
-    ----------
-    submissions : list of Submitted
-    assignments : dict of str to Assignment
-    seed : int
-    store : Store
-    jobs : int
-        Processes that grade at the same time.
-    changes : dict, optional
-        Limits that differ from the defaults.
-    hidden : sequence of str
-        Paths that no submission may see.
-    mode : {"bubblewrap", "none"}
-        The confinement.
-    scheduler : str, optional
-        Address of a Dask scheduler, whose workers see the same checkout of the book; then ``jobs`` does not count.
+    ``jobs`` processes grade at the same time, or the workers of the Dask cluster at the address ``scheduler``, which
+    see the same checkout of the book. ``changes`` are limits that differ from the defaults, ``hidden`` the paths that
+    no submission may see, ``mode`` the confinement.
     """
     book = Gradebook(assignments, confinement=describe(mode))
-    limits = {name: limits_for(a, changes or {}) for name, a in assignments.items()}
+    limits = {name: Limits(**{**a.limits, **(changes or {})}) for name, a in assignments.items()}
     keys = {name: assignment_key(a, seed, limits[name], mode) for name, a in assignments.items()}
     waiting, todo = {}, []
     for submitted in submissions:
@@ -188,11 +152,10 @@ def grade_all(
         else:
             waiting[key] = [submitted]
             todo.append((submitted.chapter, key, submitted.path))
-    start = time.monotonic()
     if todo:
         todo.sort()  # a sandbox serves one chapter
         settings = {
-            name: (str(a.path), seed, limits[name].as_dict(), [*map(str, hidden), *_sealed_files(a)], mode)
+            name: (str(a.path), seed, asdict(limits[name]), [*map(str, hidden), *_sealed_files(a)], mode)
             for name, a in assignments.items()
         }
         main = None if scheduler else os.getpid()
@@ -213,7 +176,6 @@ def grade_all(
                 except BrokenProcessPool as error:
                     why = f"a grading process was killed ({type(error).__name__}); run the command again to go on"
                     book.failed += [(submitted, why) for group in waiting.values() for submitted in group]
-    book.seconds = time.monotonic() - start
     book.rows.sort(key=lambda row: (row[0].student, row[1]["chapter"], str(row[0].path)))
     return book
 

@@ -1,13 +1,12 @@
 """Who handed in what: the files of a class, as learning platforms write them, one for each student and chapter."""
 
-import json
 import os
 import re
 import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .reading import Unreadable, read_submission
+from .reading import Unreadable, parse_notebook, read_submission
 from .wire import clean
 
 __all__ = ["Submitted", "collect", "functions_asked"]
@@ -50,24 +49,13 @@ def _text(name):
 
 
 def collect(places, chapters, skip=()):
-    """Find out who handed in what.
+    """Find out who handed in what: a `Submitted` for each student and chapter, sorted.
 
-    Parameters
-    ----------
-    places : sequence of path
-        Folders or single files. In a folder, a file is the submission of the student it is named after, and a
-        sub-folder holds the files of one student.
-    chapters : dict of str to set of str
-        What is being graded, with the names of the functions that each exercise asks for. A file belongs to the chapter
-        that its metadata name; if they name none, to the one in its name, or to the one whose functions it defines.
-    skip : sequence of path
-        Files and folders that are not submissions, such as the tables of an earlier run.
-
-    Returns
-    -------
-    list of Submitted
-        Sorted by student and chapter; one for each student and chapter. A file that belongs to no chapter is there
-        only if its student has nothing else, and a remark otherwise.
+    Places are folders or single files. In a folder, a file is the submission of the student it is named after, and a
+    sub-folder holds the files of one student; what is in ``skip`` (the tables of an earlier run, say) is no submission.
+    ``chapters`` has the names of the functions that each exercise asks for. A file belongs to the chapter that its
+    metadata name; if they name none, to the one in its name, or to the one whose functions it defines. One that belongs
+    to no chapter is there only if its student has nothing else, and a remark otherwise.
     """
     skip = {Path(p).resolve() for p in skip}
     found = []
@@ -91,9 +79,8 @@ def _folder_of_student(folder, chapters, skip):
     who = _student(folder.name, chapters)
     if not notebooks:
         there = ", ".join(_text(p.name) for p in files[:3]) or "nothing"
-        return [
-            Submitted(**who, path=folder, trouble="unreadable", reason=f"no notebook in the folder (found: {there})")
-        ]
+        reason = f"no notebook in the folder (found: {there})"
+        return [Submitted(**who, path=folder, trouble="unreadable", reason=reason)]
     return [_one_file(who, p, chapters) for p in notebooks]
 
 
@@ -178,8 +165,5 @@ def _changed(path):
 
 def functions_asked(path):
     """Return the names that the student's notebook at ``path`` asks for."""
-    names = set()
-    for cell in json.loads(Path(path).read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "code":
-            names |= set(re.findall(r"^(?:def|class) (\w+)", "".join(cell["source"]), re.M))
-    return names
+    code = "\n".join(parse_notebook(Path(path).read_bytes()).code)
+    return set(re.findall(r"^(?:def|class) (\w+)", code, re.M))

@@ -22,7 +22,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = ["HOME", "MODES", "Cgroup", "Limits", "command", "describe", "lower_limits", "refusal"]
@@ -74,10 +74,6 @@ class Limits:
     processes: int = 64
     files: int = 256
     output: int = 64 << 10
-
-    def as_dict(self):
-        """Return the limits as a plain dictionary."""
-        return asdict(self)
 
 
 def describe(mode):

@@ -30,22 +30,8 @@ def grade_cells(cells, assignment, sandbox, seed, limits=None, only=None):
     A question that fails, and whose functions use those of earlier questions that fail too, is asked once more with
     the given solutions of those in their place: a mistake costs its own points only.
 
-    Parameters
-    ----------
-    cells : sequence of str
-    assignment : Assignment
-    sandbox : Sandbox
-    seed : int
-        Draws the hidden cases.
-    limits : Limits, optional
-    only : str, optional
-        Stop after this question.
-
-    Returns
-    -------
-    dict
-        ``score``, ``possible``, ``status``, ``remarks``, ``output`` and, for each question, the cases with verdict
-        and message. Plain data; it does not depend on when or where it was graded.
+    The seed draws the hidden cases; with ``only``, what comes after that question is left out. Returns plain data that
+    does not depend on when or where it was graded: score, status, remarks, output and, for each question, its cases.
     """
     limits = limits or Limits(**assignment.limits)
     names = [*assignment.before(only), only] if only else list(assignment.questions)

@@ -5,7 +5,6 @@ this module adds is metadata: the question cells carry a ``title``, a ``difficul
 read again and ``hints``, which go into the student's notebook beside otter's tests.
 """
 
-import ast
 import contextlib
 import hashlib
 import importlib.metadata
@@ -27,7 +26,7 @@ import yaml
 
 from .judging import read_tests
 
-__all__ = ["DIFFICULTIES", "Assignment", "Question", "write_student"]
+__all__ = ["DIFFICULTIES", "Assignment", "Question", "autograder_zip"]
 
 DIFFICULTIES = ("easy", "medium", "hard")
 _PACKAGES = ("numpy", "scipy", "otter-grader")
@@ -57,20 +56,7 @@ class Question:
 
 @dataclass
 class Assignment:
-    """A chapter's exercise, read from its master notebook.
-
-    Parameters
-    ----------
-    path : Path
-        ``…/solutions/<part>/<slug>.ipynb``
-
-    Attributes
-    ----------
-    chapter : str
-        ``part/slug``.
-    questions : dict of str to Question
-        In the order of the notebook.
-    """
+    """A chapter's exercise, read from its master notebook ``…/solutions/<part>/<slug>.ipynb``."""
 
     path: Path
     master: dict = field(repr=False)
@@ -83,13 +69,7 @@ class Assignment:
 
     @classmethod
     def load(cls, path):
-        """Run ``otter assign`` on a master and collect what it makes.
-
-        Raises
-        ------
-        ValueError
-            When the master lacks something that every exercise here must have.
-        """
+        """Run ``otter assign`` on a master, which must have what every exercise has, and collect what it makes."""
         path = Path(path).resolve()
         master = nbformat.read(path, as_version=4)
         with tempfile.TemporaryDirectory() as folder:
@@ -97,9 +77,7 @@ class Assignment:
             made = Path(folder)
             student = nbformat.read(made / "student" / path.name, as_version=4)
             solved = nbformat.read(made / "autograder" / path.name, as_version=4)
-            files = {
-                f.name: f.read_bytes() for f in (made / "student").iterdir() if f.is_file() and f.suffix != ".ipynb"
-            }
+            files = _data_beside(made / "student" / path.name)
         tests = dict(solved.metadata["otter"]["tests"])
         questions = _questions(master, tests, path)
         title = _title(master, path)
@@ -113,10 +91,8 @@ class Assignment:
         notebook = nbformat.read(path, as_version=4)
         about, tests = notebook.metadata["learnable"], notebook.metadata["otter"]["tests"]
         questions = {name: Question(name, **q) for name, q in about["questions"].items()}
-        beside = [f for f in Path(path).parent.iterdir() if f.is_file() and f.suffix not in (".ipynb", ".whl")]
-        files = {f.name: f.read_bytes() for f in beside if f.stat().st_size < _LARGEST_DATA}
         where = Path(f"{about['chapter']}.ipynb")
-        return cls(where, notebook, notebook, notebook, tests, questions, about["title"], files)
+        return cls(where, notebook, notebook, notebook, tests, questions, about["title"], _data_beside(path))
 
     @property
     def slug(self):
@@ -127,6 +103,11 @@ class Assignment:
     def chapter(self):
         """``part/slug``."""
         return f"{self.path.parent.name}/{self.path.stem}"
+
+    def as_dict(self):
+        """Return what a table of grades tells about the exercise."""
+        questions = {name: q.as_dict() for name, q in self.questions.items()}
+        return {"title": self.title, "points": self.points, "questions": questions, "digest": self.digest}
 
     @property
     def points(self):
@@ -151,15 +132,10 @@ class Assignment:
     @property
     def modules(self):
         """Modules that the student's notebook imports, to be imported once before grading."""
-        found = ["numpy", "learnable.exercises.checking"]
-        for cell in self.student.cells:
-            if cell.cell_type == "code":
-                with contextlib.suppress(SyntaxError):
-                    for node in ast.walk(ast.parse(cell.source)):
-                        if isinstance(node, ast.Import):
-                            found += [alias.name for alias in node.names]
-                        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        code = "\n".join(cell.source for cell in self.student.cells if cell.cell_type == "code")
+        found = ["numpy", "learnable.exercises.checking", *re.findall(r"^\s*(?:import|from) ([\w.]+)", code, re.M)]
+        for package, names in re.findall(r"^\s*from ([\w.]+) import ([\w, ]+)", code, re.M):
+            found += [f"{package}.{name.split()[0]}" for name in names.split(",")]  # it may be a module
         return list(dict.fromkeys(m for m in found if not m.startswith("learnable.exercises.N")))
 
     @cached_property
@@ -222,14 +198,6 @@ class Assignment:
         """Return the code cells of the worked solution, as a submission would hold them."""
         return [c.source for c in self.solution_notebook().cells if c.cell_type == "code"]
 
-    def otter_master(self, seed):
-        """Return a copy of the master in which the hidden cases are fixed to ``seed``, for otter's own graders."""
-        copy = _copy(self.master)
-        for cell in copy.cells:
-            if cell.cell_type == "code" and "hidden_rng(" in cell.source:
-                cell.source = _fix_seed(cell.source, seed)
-        return copy
-
     def _finish_student(self):
         notebook, heading = self.student, None
         for cell in notebook.cells:
@@ -249,11 +217,7 @@ class Assignment:
         notebook.metadata.update(
             kernelspec=kernel,
             language_info={"name": "python"},
-            learnable={
-                "chapter": self.chapter,
-                "title": self.title,
-                "questions": {name: q.as_dict() for name, q in self.questions.items()},
-            },
+            learnable={"chapter": self.chapter, "title": self.title, "questions": self.as_dict()["questions"]},
             otter=otter_part,
         )
         # otter gives the cells it adds random identifiers; the position serves as well and stays the same.
@@ -261,35 +225,20 @@ class Assignment:
             cell["id"] = f"{self.slug[:40].replace('_', '-')}-{number:03d}"
 
 
-def write_student(master, target):
-    """Write the student's notebook of ``master`` to ``target`` (a path) and return the assignment."""
-    assignment = Assignment.load(master)
-    target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(assignment.student_text(), encoding="utf-8")
-    return assignment
-
-
 def autograder_zip(assignment, seed, target, requirements):
     """Have otter make the zip that its containers and Gradescope take.
 
-    Parameters
-    ----------
-    assignment : Assignment
-    seed : int
-        Written into the hidden tests, which run without this grader there.
-    target : Path
-    requirements : sequence of str
-        What the container has to install besides otter.
+    The seed is written into the hidden tests, which run without this grader there; ``requirements`` are what the
+    container has to install besides otter.
     """
     with tempfile.TemporaryDirectory() as folder:
         master = Path(folder) / assignment.path.name
-        copy = assignment.otter_master(seed)
+        copy = _copy(assignment.master)
         for cell in copy.cells:
-            if cell.cell_type == "raw" and cell.source.startswith("# ASSIGNMENT CONFIG"):
-                config = yaml.safe_load(cell.source)
-                config["requirements"] = list(requirements)
-                config["generate"] = True
+            if cell.cell_type == "code":
+                cell.source = _fix_seed(cell.source, seed)
+            elif cell.cell_type == "raw" and cell.source.startswith("# ASSIGNMENT CONFIG"):
+                config = {**yaml.safe_load(cell.source), "requirements": list(requirements), "generate": True}
                 cell.source = "# ASSIGNMENT CONFIG\n" + yaml.safe_dump(config)
         nbformat.write(copy, master)
         for name, data in assignment.files.items():
@@ -301,19 +250,15 @@ def autograder_zip(assignment, seed, target, requirements):
 
 def _assign(master, folder):
     """Run ``otter assign`` without its chatter on the terminal."""
-    with contextlib.redirect_stdout(io.StringIO()), _quiet("otter"):
+    logging.getLogger("otter").setLevel(logging.ERROR)
+    with contextlib.redirect_stdout(io.StringIO()):
         otter.assign.main(str(master), str(folder), no_pdfs=True, no_run_tests=True)
 
 
-@contextlib.contextmanager
-def _quiet(name):
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
+def _data_beside(path):
+    """Return the data files in the folder of a notebook."""
+    beside = [f for f in Path(path).parent.iterdir() if f.is_file() and f.suffix not in (".ipynb", ".whl")]
+    return {f.name: f.read_bytes() for f in beside if f.stat().st_size < _LARGEST_DATA}
 
 
 def _copy(notebook):
@@ -340,14 +285,9 @@ def _questions(master, tests, path):
             raise ValueError(f"{path}: question {name}: difficulty is one of {', '.join(DIFFICULTIES)}")
         if name not in tests:
             raise ValueError(f"{path}: question {name} has no tests")
-        questions[name] = Question(
-            name=name,
-            title=config["title"],
-            difficulty=config["difficulty"],
-            section=str(config["section"]),
-            points=sum(config["points"]) if isinstance(config["points"], list) else config["points"],
-            hints=list(config["hints"]),
-        )
+        points = sum(config["points"]) if isinstance(config["points"], list) else config["points"]
+        about = (config["title"], config["difficulty"], str(config["section"]), points, list(config["hints"]))
+        questions[name] = Question(name, *about)
     if not questions:
         raise ValueError(f"{path}: no questions")
     return questions
@@ -355,10 +295,8 @@ def _questions(master, tests, path):
 
 def _title(master, path):
     for cell in master.cells:
-        if cell.cell_type == "markdown":
-            heading = re.match(r"#\s+(.+)", cell.source)
-            if heading:
-                return heading.group(1).strip()
+        if cell.cell_type == "markdown" and (heading := re.match(r"#\s+(.+)", cell.source)):
+            return heading[1].strip()
     raise ValueError(f"{path}: the notebook has no title (a first line '# …')")
 
 

@@ -13,11 +13,15 @@ import sys
 from functools import cached_property
 from pathlib import Path
 
+from . import _quick  # noqa: F401 (or otter imports nbformat slowly)
+
+# isort: split
 import otter
 
 from .judging import check_here, has_passed
 from .masters import Assignment
 from .progress import Progress
+from .report import problem_html
 from .workspace import about, find_shelf
 
 __all__ = ["NO_HIDDEN", "CheckReport", "Notebook", "exercise_of", "has_book"]
@@ -28,22 +32,11 @@ _STYLE = (
     "border:1px solid {edge};border-left-width:6px;border-radius:6px;padding:.6em 1em;margin:.3em 0;"
     "max-width:52em;line-height:1.45"
 )
-_CODE = "white-space:pre-wrap;overflow-wrap:anywhere;background:none"
 _GREEN, _RED, _GREY = "#0b7a4b", "#b3401f", "#8884"
 
 
 class CheckReport:
-    """The outcome of one check, as text and as HTML.
-
-    Parameters
-    ----------
-    name : str
-    result : dict
-        As `judging.question_result` returns it.
-    hints : sequence of str
-    note : str
-        What else to say.
-    """
+    """The outcome of one check (a `judging.question_result`), as text and as HTML."""
 
     def __init__(self, name, result, hints, note=""):
         self.name, self.result, self.hints, self.note = name, result, hints, note
@@ -97,7 +90,7 @@ class CheckReport:
             title = html.escape(_title(case))
             out.append(f'<p style="margin:.5em 0 .2em"><b style="color:{colour}">{mark}</b> {title}</p>')
             if not case["passed"]:
-                out.append(_problem_html(case["problem"], case["parts"]))
+                out.append(problem_html(case["problem"], case["parts"]))
         if not self.passed:
             section = html.escape(self.result["section"])
             out.append(f'<p style="margin:.6em 0 .2em">Read again: <em>{section}</em></p>{_hints_html(self.hints)}')
@@ -162,7 +155,7 @@ class Notebook(otter.Notebook):
         self._public = Assignment.of_student(self._path)
         self._hints_given = {}
         self._progress = Progress()
-        self._note = self._try(self._progress.register, self.chapter, self.questions)
+        self._try(self._progress.register, self.chapter, self._public.questions)
 
     @property
     def chapter(self):
@@ -242,19 +235,6 @@ def _find_notebook(name):
         return here[0]
     raise FileNotFoundError(
         f"the exercise {name} is not in {Path.cwd()}. If you renamed it, write its new name into Notebook(...)."
-    )
-
-
-def _problem_html(problem, parts):
-    rows = "".join(
-        f'<tr><td style="text-align:left;vertical-align:top;opacity:.75;padding:.1em .8em .1em 0;white-space:nowrap">'
-        f'{html.escape(label)}</td><td style="text-align:left;padding:.1em 0">'
-        f'<code style="{_CODE}">{html.escape(text)}</code></td></tr>'
-        for label, text in parts.items()
-    )
-    return (
-        f'<div style="margin:0 0 .4em 1.2em"><b>{html.escape(problem)}</b>'
-        f'<table style="margin:.2em 0;border:none">{rows}</table></div>'
     )
 
 

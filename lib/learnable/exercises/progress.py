@@ -15,9 +15,7 @@ import platformdirs
 __all__ = ["Progress", "data_folder", "legend", "render"]
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS question (
-    chapter TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, title TEXT NOT NULL,
-    difficulty TEXT NOT NULL, points REAL NOT NULL, PRIMARY KEY (chapter, name));
+CREATE TABLE IF NOT EXISTS exercise (chapter TEXT PRIMARY KEY, questions TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS attempt (
     id INTEGER PRIMARY KEY, chapter TEXT NOT NULL, name TEXT NOT NULL, share REAL NOT NULL, at REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS attempt_of ON attempt (chapter, name);
@@ -33,20 +31,14 @@ def data_folder():
 
 
 class Progress:
-    """The record of all checks a learner has run.
-
-    Parameters
-    ----------
-    path : path, optional
-        The file; by default ``progress.sqlite`` in the user's data directory.
+    """The record of all checks a learner has run, by default ``progress.sqlite`` in the user's data directory.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> progress = Progress(Path(folder.name) / "progress.sqlite")
-    >>> question = {"title": "A table", "difficulty": "easy", "points": 5}
-    >>> progress.register("foundations/demo", {"q1": question, "q2": question})
+    >>> progress.register("foundations/demo", ["q1", "q2"])
     >>> progress.record("foundations/demo", "q1", 1.0, whole=True)
     >>> print(render(progress.standing(), ascii_only=True))
     foundations/demo  q1 [x]  q2 [ ]  ##########----------  1 of 2
@@ -69,13 +61,8 @@ class Progress:
 
     def register(self, chapter, questions):
         """Remember which questions a chapter has, so that progress can be shown without the book at hand."""
-        rows = [
-            (chapter, name, position, q["title"], q["difficulty"], q["points"])
-            for position, (name, q) in enumerate(questions.items())
-        ]
         with self._open() as connection:
-            connection.execute("DELETE FROM question WHERE chapter = ?", (chapter,))
-            connection.executemany("INSERT INTO question VALUES (?, ?, ?, ?, ?, ?)", rows)
+            connection.execute("INSERT OR REPLACE INTO exercise VALUES (?, ?)", (chapter, " ".join(questions)))
 
     def record(self, chapter, question, share, whole=False):
         """Add one run of a check.
@@ -97,28 +84,20 @@ class Progress:
         if not self.path.exists():
             return {}
         with self._open() as connection:
-            questions = connection.execute("SELECT chapter, name FROM question ORDER BY chapter, position").fetchall()
+            exercises = connection.execute("SELECT chapter, questions FROM exercise ORDER BY chapter").fetchall()
             attempts = connection.execute("SELECT chapter, name, share, whole FROM attempt ORDER BY id").fetchall()
-        reached = dict.fromkeys(questions, (None, False, 0))
+        reached, untouched = {}, (None, False, 0)
         for chapter, name, share, whole in attempts:
-            _, solved, count = reached.get((chapter, name), (None, False, 0))
+            _, solved, count = reached.get((chapter, name), untouched)
             reached[chapter, name] = share, share == 1.0 and bool(solved or whole), count + 1
-        standing = {}
-        for chapter, name in questions:
-            standing.setdefault(chapter, []).append((name, *reached[chapter, name]))
-        return standing
+        return {
+            chapter: [(name, *reached.get((chapter, name), untouched)) for name in names.split()]
+            for chapter, names in exercises
+        }
 
 
 def render(standing, ascii_only=False, width=20):
-    """Draw the standing as text, one line a chapter.
-
-    Parameters
-    ----------
-    standing : dict
-        As `Progress.standing` returns it.
-    ascii_only : bool
-        For terminals that cannot print more.
-    """
+    """Draw a `Progress.standing` as text, one line a chapter; ``ascii_only`` for terminals that cannot print more."""
     done, public, partly, failed, untouched, full, empty = _ASCII if ascii_only else _MARKS
     margin = max(map(len, standing), default=0)
     lines = []

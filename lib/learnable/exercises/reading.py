@@ -55,13 +55,7 @@ def definitions(cells):
 
 
 def names_reached(cells, names):
-    """Return the names that functions use, themselves or through other functions that the cells define.
-
-    Examples
-    --------
-    >>> sorted(names_reached(["def f(x):\\n    return g(x)", "def g(y):\\n    return h(y)", "def k():\\n    f"], ["f"]))
-    ['f', 'g', 'h', 'x', 'y']
-    """
+    """Return the names that functions use, themselves or through other functions that the cells define."""
     used = {}
     for node in definitions(cells):
         found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
@@ -79,10 +73,6 @@ def read_submission(path):
 
     A large file, which is large because of its saved pictures or because somebody is nasty, is read in a process of
     its own with little memory and time.
-
-    Raises
-    ------
-    Unreadable
     """
     path = Path(path)
     if path.is_symlink() or not path.is_file():
@@ -105,9 +95,8 @@ def _extract(path):
     try:
         with memory_limit(2 << 30):
             data = Path(path).read_bytes()
-            parsed = parse_notebook(
-                _notebook_in_zip(data) if data[:2] == b"PK" or path[-4:].lower() == ".zip" else data
-            )
+            packed = data[:2] == b"PK" or path[-4:].lower() == ".zip"
+            parsed = parse_notebook(_notebook_in_zip(data) if packed else data)
         print(json.dumps([parsed.code, parsed.chapter]))
     except Unreadable as error:
         sys.exit(str(error))
@@ -131,11 +120,8 @@ def memory_limit(more):
 def _notebook_in_zip(data):
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            found = [
-                entry
-                for entry in archive.infolist()
-                if entry.filename.lower().endswith(".ipynb") and "__MACOSX" not in entry.filename
-            ]
+            names = [name for name in archive.namelist() if "__MACOSX" not in name]
+            found = [name for name in names if name.lower().endswith(".ipynb")]
             if len(found) != 1:
                 raise Unreadable(f"the zip holds {len(found)} notebooks, one is expected")
             with archive.open(found[0]) as file:

@@ -41,26 +41,11 @@ Hand in the notebook itself. Do not rename functions, and keep the name of the f
 
 
 def release(masters, to, seed=None, otter=False, package=None, lectures=()):
-    """Make a bundle for students in the new directory ``to`` and the key beside it.
+    """Make a bundle for students in the new directory ``to`` and the key beside it; return what was made.
 
-    Parameters
-    ----------
-    masters : sequence of path
-    to : path
-        Must not exist, or be empty.
-    seed : int, optional
-        Draws the hidden cases. By default a fresh random one.
-    otter : bool
-        Also make the zips that otter's containers and Gradescope take; they hold hidden tests and go beside the key.
-    package : str, optional
-        How students install this package; by default from the wheel that is put into the bundle.
-    lectures : sequence of path
-        Lectures to put into the bundle, for reading.
-
-    Returns
-    -------
-    dict
-        ``bundle``, ``key`` and ``seed``.
+    The seed draws the hidden cases, a random one by default. ``otter`` also makes the zips that otter's containers and
+    Gradescope take, which hold hidden tests and go beside the key. ``package`` says how students install this package,
+    by default from the wheel that is put into the bundle.
     """
     to = Path(to)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
@@ -115,19 +100,8 @@ def _wheel(to):
             shutil.copy(root / name, folder)
         clutter = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(package, Path(folder) / "lib" / "learnable", ignore=clutter)
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-            "-w",
-            to,
-            folder,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        build = [sys.executable, *"-m pip wheel --quiet --no-deps --no-build-isolation -w".split(), to, folder]
+        done = subprocess.run(build, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ValueError(f"the wheel could not be built: {done.stderr.strip()[-500:]}")
     (wheel,) = to.glob("learnable-*.whl")
@@ -159,18 +133,11 @@ def write_solutions(masters, to):
 
 
 def read_key(path):
-    """Return the key of a release: its seed and its chapters.
-
-    Raises
-    ------
-    ValueError
-        When the file is not a key.
-    """
+    """Return the key of a release, with its seed and its chapters."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
-        seed, chapters = document["seed"], document["chapters"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not the key of a release ({error})") from None
-    if not isinstance(seed, int) or not isinstance(chapters, dict):
-        raise ValueError(f"{path} is not the key of a release")
-    return document
+        if isinstance(document["seed"], int) and isinstance(document["chapters"], dict):
+            return document
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise ValueError(f"{path} is not the key of a release")

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from statistics import fmean, median
 
-__all__ = ["feedback_names", "feedback_page", "summary_page"]
+__all__ = ["feedback_names", "feedback_page", "problem_html", "summary_page"]
 
 _UNCONFINED = "Graded WITHOUT confinement: a submission could have tampered with the grader."
 
@@ -29,7 +29,6 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 .bar i{display:block;height:100%;border-radius:4px;background:var(--good)}
 .ok{color:var(--good)}.no{color:var(--bad)}.soft{color:var(--soft)}
 .case{border:1px solid var(--line);border-radius:6px;padding:.5rem .8rem;margin:.4rem 0;background:var(--box)}
-.case td{border:0;padding:.1rem .8rem .1rem 0}code{white-space:pre-wrap;overflow-wrap:anywhere}
 pre{background:var(--box);border:1px solid var(--line);border-radius:6px;padding:.6rem;overflow:auto;max-height:16rem}
 figure{margin:1rem 0}svg{max-width:100%;height:auto}.scroll{overflow-x:auto}
 """
@@ -56,16 +55,7 @@ def feedback_names(students):
 
 
 def feedback_page(student, handed_in, reveal=False):
-    """Return the page of one student.
-
-    Parameters
-    ----------
-    student : str
-    handed_in : dict of str to (Submitted, dict)
-        The results by chapter.
-    reveal : bool
-        Whether hidden cases show their inputs and expected values.
-    """
+    """Return the page of one student; ``reveal`` shows the inputs and expected values of hidden cases too."""
     score = sum(result["score"] for _, result in handed_in.values())
     possible = sum(result["possible"] for _, result in handed_in.values())
     body = [f"<h1>{_e(student)}</h1>", f"<p><b>{score:g}</b> of {possible:g} points</p>", _bar(score / possible)]
@@ -99,17 +89,24 @@ def _question(name, question, reveal):
         if not case["passed"]:
             shown = reveal or not case["hidden"]
             problem = case["problem"] if shown else _hidden_problem(case)
-            text += f"<br><b>{_e(problem)}</b>"
-            if shown and case["parts"]:
-                pairs = case["parts"].items()
-                rows = "".join(f"<tr><td>{_e(k)}</td><td><code>{_e(v)}</code></td></tr>" for k, v in pairs)
-                text += f"<table>{rows}</table>"
-            elif case["outcome"] == "wrong" and case["parts"].get("Think about"):
-                text += f'<br><span class="soft">Think about: {_e(case["parts"]["Think about"])}</span>'
+            hint = {k: v for k, v in case["parts"].items() if k == "Think about" and case["outcome"] == "wrong"}
+            text += problem_html(problem, case["parts"] if shown else hint)
         out.append(f'<div class="case">{text}</div>')
     if not all(case["passed"] for case in question["cases"]):
         out.append(f"<p>Read again: <em>{_e(question['section'])}</em></p>")
     return "".join(out)
+
+
+def problem_html(problem, parts):
+    """Return a problem and its labelled parts, styled so that a notebook shows them like a page."""
+    left = "text-align:left;vertical-align:top;border:0;padding:.1em .8em .1em 0"
+    rows = "".join(
+        f'<tr><td style="{left};opacity:.75;white-space:nowrap">{_e(label)}</td><td style="{left}">'
+        f'<code style="white-space:pre-wrap;overflow-wrap:anywhere;background:none">{_e(text)}</code></td></tr>'
+        for label, text in parts.items()
+    )
+    table = f'<table style="margin:.2em 0;border:none">{rows}</table>' if rows else ""
+    return f'<div style="margin:0 0 .4em 1.2em"><b>{_e(problem)}</b>{table}</div>'
 
 
 def _hidden_problem(case):
@@ -130,26 +127,18 @@ def _hidden_problem(case):
         return case["problem"]
     if case["outcome"] == "died":
         return "Your function ended its process or did not finish."
+    if case["outcome"] == "unusable":
+        return "The check could not use your answer."
     if case["outcome"] != "wrong":
-        return (
-            "The check could not use your answer."
-            if case["outcome"] == "unusable"
-            else f"Your function {case['outcome']}."
-        )
+        return f"Your function {case['outcome']}."
     short = re.sub(r" at \[[^]]*\]| \([^)]*entries are off\)", "", case["problem"])
     return "The answer is wrong." if re.search(r"\d", short) else short
 
 
 def summary_page(book, notes, alike=()):
-    """Return the page of the class: distribution of scores, hardest questions, every student.
+    """Return the page of the class: distribution of scores, hardest questions, every student, notes about the run.
 
-    Parameters
-    ----------
-    book : Gradebook
-    notes : sequence of str
-        Lines about the run, shown at the end.
-    alike : sequence of (sequence of str, sequence of str)
-        Students whose answers agree, and the questions, as `similarity.similar` finds them.
+    ``alike`` are students whose answers agree, with the questions, as `similarity.similar` finds them.
     """
     students = book.students()
     totals = {s: sum(r["score"] for _, r in handed_in.values()) for s, handed_in in students.items()}
@@ -196,11 +185,14 @@ def hardest(book):
     found = []
     for chapter, assignment in book.assignments.items():
         results = [r for _, r in book.rows if r["chapter"] == chapter]
-        for name in assignment.questions:
-            if results:
-                shares = [r["questions"][name]["score"] / r["questions"][name]["possible"] for r in results]
-                found.append((fmean(shares), chapter, name))
+        found += [(share, chapter, name) for name, share in _shares(assignment, results).items() if results]
     return sorted(found)
+
+
+def _shares(assignment, results):
+    """Return the mean share of the points of each question."""
+    questions = {name: [r["questions"][name] for r in results] for name in assignment.questions}
+    return {name: fmean(q["score"] / q["possible"] for q in found) for name, found in questions.items() if found}
 
 
 def _students(book, totals, possible):
@@ -223,11 +215,8 @@ def _questions(assignment, results):
     """Draw the mean share of each question, hardest at the top."""
     from matplotlib.figure import Figure
 
-    found = []
-    for name, question in assignment.questions.items():
-        shares = [100 * r["questions"][name]["score"] / r["questions"][name]["possible"] for r in results]
-        found.append((fmean(shares), f"{name}  {question.title}"))
-    found.sort(reverse=True)
+    shares = _shares(assignment, results)
+    found = [(100 * shares[q], f"{q}  {assignment.questions[q].title}") for q in sorted(shares, key=shares.get)[::-1]]
     figure = Figure(figsize=(8, 0.45 * len(found) + 0.9), layout="constrained")
     axes = figure.subplots()
     bars = axes.barh([label for _, label in found], [share for share, _ in found], color="#0b7a9b", height=0.6)

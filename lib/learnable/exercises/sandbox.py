@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 from . import confine
@@ -29,7 +30,7 @@ _MOST_FILES = 4096
 TOO_MUCH_MEMORY = "used more memory than it may"
 
 
-class Sandbox:
+class Sandbox(contextlib.AbstractContextManager):
     """A confined process that has imported ``modules`` and forks submissions, one at a time.
 
     ``hidden`` are files and folders of the installation that no submission may see, ``disk`` the bytes of the private
@@ -109,7 +110,7 @@ class Sandbox:
         self.start()
         if self.cgroup:
             self.cgroup.bound(limits)
-        self.request(descriptors, do="spawn", limits=limits.as_dict())
+        self.request(descriptors, do="spawn", limits=asdict(limits))
 
     def clear(self, patience):
         """End the submission and remove what is left of it; return its exit code, or None if it had to be ended."""
@@ -174,9 +175,6 @@ class Sandbox:
             self.cgroup.close()
         if self.room:
             shutil.rmtree(self.room, ignore_errors=True)
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *exc):
         self.close()

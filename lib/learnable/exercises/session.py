@@ -5,6 +5,7 @@ call functions as if they were local. All comparing is done here, with values th
 """
 
 import builtins
+import contextlib
 import os
 import signal
 import socket
@@ -53,7 +54,7 @@ class Died(AskedElsewhere):
         super().__init__(sentence)
 
 
-class Session:
+class Session(contextlib.AbstractContextManager):
     """One submission, running: its code cells in order, with the data files of the exercise.
 
     ``remarks`` tells what a reader of the report should know, in the order it happened.
@@ -65,18 +66,13 @@ class Session:
         self.files = dict(files or {})
         self.remarks = []
         self.skipped = set()
-        self.fatal_calls = 0
-        self.written = 0
+        self.fatal_calls = self.written = self.generation = 0
         self.printed = bytearray()
-        self.generation = 0
         self._channel = self._helpers = self._stopping = None
         self._excess = ""
         self._functions = []
         self._known = {}
         self._end = time.monotonic() + self.limits.total_seconds
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *exc):
         self.stop()
@@ -87,14 +83,9 @@ class Session:
         if text not in self.remarks and len(self.remarks) < 40:
             self.remarks.append(text)
 
-    @property
-    def alive(self):
-        """Whether a process is there and has run its cells."""
-        return self._channel is not None
-
     def ensure(self):
         """Have a process that has run every cell except those that end it."""
-        while not self.alive:
+        while self._channel is None:
             if self.fatal_calls > _FATAL_CALLS or len(self.skipped) > _FATAL_CELLS:
                 raise Died("ended its process too often and was given up")
             if time.monotonic() > self._end:
@@ -261,7 +252,7 @@ class Session:
                     raise Garbled("not a reply")
                 kind, *rest = reply
                 if kind in ("number", "callback"):
-                    if clock.is_overdue() and clock.used_up():
+                    if time.monotonic() > clock.deadline and clock.used_up():
                         raise Overdue
                     self._serve(kind, rest, data, clock.sending())
                 elif kind == "value":
@@ -329,9 +320,6 @@ class _Clock:
         self.last = min(end, start + _PATIENCE * seconds)
         self.deadline = min(end, start + min(_MOMENT, seconds))
         self.before = None
-
-    def is_overdue(self):
-        return time.monotonic() > self.deadline
 
     def sending(self):
         """Until when the submission may take to read what it is sent."""

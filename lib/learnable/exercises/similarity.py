@@ -14,19 +14,9 @@ _SHORTEST = 60  # nodes of a tree: right answers that are shorter look alike by 
 
 
 def similar(book, code):
-    """Return groups of students whose answers agree, each with the questions.
+    """Return groups of students whose answers agree, each with the questions; ``code(submitted)`` gives their cells.
 
     Worked solutions, and answers that more than a tenth of the class shares, are not listed.
-
-    Parameters
-    ----------
-    book : Gradebook
-    code : callable
-        Returns the code cells of a `Submitted`, or None.
-
-    Returns
-    -------
-    list of (tuple of str, list of str)
     """
     groups = {}
     for chapter, assignment in book.assignments.items():
@@ -76,9 +66,6 @@ class _Anonymous(ast.NodeTransformer):
                 setattr(node, attribute, f"n{self.order.setdefault(getattr(node, attribute), len(self.order))}")
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [line for line in body if not (isinstance(line, ast.Expr) and _is_text(line.value))]
+            idle = [line for line in body if isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)]
+            node.body = [line for line in body if line not in idle]
         return super().generic_visit(node)
-
-
-def _is_text(node):
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)

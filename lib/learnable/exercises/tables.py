@@ -25,14 +25,8 @@ def write_atomically(path, text):
 def table(book, roster=None, roster_id=None):
     """Return the grades as rows for a CSV file: a header, then one row for each student.
 
-    Parameters
-    ----------
-    book : Gradebook
-    roster : path, optional
-        A gradebook exported from the learning platform; its columns come first, untouched, and every student in it gets
-        a row, also those who handed in nothing.
-    roster_id : str, optional
-        The column of the roster that names the students as the submissions do.
+    A roster is a gradebook exported from the learning platform. Its columns come first, untouched, and every student in
+    it gets a row, also those who handed in nothing; its column ``roster_id`` names students as the submissions do.
     """
     chapters = list(book.assignments)
     columns = ["score", "possible", "percent"]
@@ -146,24 +140,10 @@ def json_text(book, seed):
     document = {
         "seed_is_public": seed == 0,
         "confinement": book.confinement,
-        "chapters": {
-            name: {
-                "title": a.title,
-                "points": a.points,
-                "questions": {q: x.as_dict() for q, x in a.questions.items()},
-                "digest": a.digest,
-            }
-            for name, a in book.assignments.items()
-        },
+        "chapters": {name: a.as_dict() for name, a in book.assignments.items()},
         "submissions": [
-            {
-                "student": submitted.student,
-                "file": submitted.file,
-                "sha256": submitted.key,
-                "remarks": submitted.remarks,
-                "result": result,
-            }
-            for submitted, result in book.rows
+            {"student": s.student, "file": s.file, "sha256": s.key, "remarks": s.remarks, "result": result}
+            for s, result in book.rows
         ],
         "not_graded": [{"student": s.student, "file": s.file, "reason": why} for s, why in book.failed],
     }

@@ -81,24 +81,15 @@ _QUESTIONS = [
 ]
 
 _CELLS = [
-    (
-        "raw",
-        "# ASSIGNMENT CONFIG\nname: {slug}\ninit_cell: false\nexport_cell: false\ntests:\n  ok_format: false",
-    ),
+    ("raw", "# ASSIGNMENT CONFIG\nname: {slug}\ninit_cell: false\nexport_cell: false\ntests:\n  ok_format: false"),
     (
         "markdown",
         "# Exercises: {title}\n\nWrite your code where the three dots are, then run the check below it. More cases, "
         "which you do not see,\nare used for grading: write for any input that fits the description.",
     ),
-    (
-        "code",
-        'import numpy as np\n\nfrom learnable.exercises import Notebook\n\ngrader = Notebook("{slug}.ipynb")',
-    ),
+    ("code", 'import numpy as np\n\nfrom learnable.exercises import Notebook\n\ngrader = Notebook("{slug}.ipynb")'),
     *_QUESTIONS,
-    (
-        "markdown",
-        "---\n\nRun every check once more, in order, then save the notebook: the file is what you hand in.",
-    ),
+    ("markdown", "---\n\nRun every check once more, in order, then save the notebook: the file is what you hand in."),
     ("code", "grader.check_all()"),
 ]
 
@@ -112,14 +103,10 @@ def master_template(part, slug, title):
     >>> notebook.cells[1].source.split("\\n")[0]
     '# Exercises: My method'
     """
-    make = {
-        "raw": nbformat.v4.new_raw_cell,
-        "markdown": nbformat.v4.new_markdown_cell,
-        "code": nbformat.v4.new_code_cell,
-    }
-    cells = [make[kind](text.replace("{slug}", slug).replace("{title}", title)) for kind, text in _CELLS]
-    for number, cell in enumerate(cells):
-        cell["id"] = f"master-{number:03d}"
+    cells = []
+    for number, (kind, text) in enumerate(_CELLS):
+        cells.append(getattr(nbformat.v4, f"new_{kind}_cell")(text.replace("{slug}", slug).replace("{title}", title)))
+        cells[-1]["id"] = f"master-{number:03d}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "learnable": {}}
     return nbformat.v4.new_notebook(cells=cells, metadata=metadata)

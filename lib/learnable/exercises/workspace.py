@@ -3,7 +3,6 @@
 import difflib
 import json
 import os
-import tempfile
 from pathlib import Path
 
 __all__ = ["Shelf", "UnknownChapter", "about", "find_shelf", "own_notebooks", "start"]
@@ -14,13 +13,7 @@ class UnknownChapter(LookupError):
 
 
 class Shelf:
-    """The exercises of a checkout of the book.
-
-    Parameters
-    ----------
-    root : path
-        The directory that holds ``exercises/`` and ``lectures/``.
-    """
+    """The exercises of a checkout of the book, whose ``root`` holds ``exercises/`` and ``lectures/``."""
 
     def __init__(self, root):
         self.root = Path(root)
@@ -51,12 +44,7 @@ class Shelf:
         return self.root / "lectures" / f"{chapter}.ipynb"
 
     def resolve(self, name, among=None):
-        """Return the chapter that ``name`` means: ``slug``, ``part/slug`` or a path to its notebook.
-
-        Raises
-        ------
-        UnknownChapter
-        """
+        """Return the chapter that ``name`` means: ``slug``, ``part/slug`` or a path to its notebook."""
         known = self.chapters() if among is None else among
         wanted = name.strip().strip("/").removesuffix(".ipynb")
         for chapter in known:
@@ -73,12 +61,7 @@ class Shelf:
 
 
 def find_shelf(start=None):
-    """Find the book: upwards from ``start``, else where the package was installed from.
-
-    Returns
-    -------
-    Shelf or None
-    """
+    """Find the book: upwards from ``start``, else where the package was installed from; None if it is not there."""
     here = Path(start or os.getcwd()).resolve()
     candidates = [here, *here.parents, *Path(__file__).resolve().parents]
     if os.environ.get("LEARNABLE_BOOK"):
@@ -114,10 +97,7 @@ def own_notebooks(name=None):
 def start(shelf, chapter, target):
     """Copy the exercise and the lecture of a chapter to ``target``, never over a file that is there.
 
-    Returns
-    -------
-    list of (Path, bool)
-        Each copy and whether it is new.
+    Returns a list of each copy and whether it is new.
     """
     part, _, slug = chapter.partition("/")
     folder = Path(target) / part
@@ -130,20 +110,12 @@ def start(shelf, chapter, target):
 
 def _place(data, target):
     """Write a file that does not exist yet, whole or not at all; return whether it was written."""
-    if target.exists() or target.is_symlink():
-        return False
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(target, "xb") as file:  # fails when somebody was faster
             file.write(data)
-        os.chmod(temporary, 0o644)
-        try:
-            os.link(temporary, target)  # unlike a rename this fails when somebody was faster
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without links
-            with open(target, "xb") as file:
-                file.write(data)
-    finally:
-        os.unlink(temporary)
+    except FileExistsError:
+        return False
+    except BaseException:
+        target.unlink()
+        raise
     return True
