@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from learnable.book import Slider, explore
+from learnable.book._layers import AxisLayers
 from learnable.book.explorer import MAX_FRAME_BYTES, _encode, _moving
 
 
@@ -108,3 +109,56 @@ def test_frames_are_compressed_until_they_fit_or_refused():
         _encode(noise * 12)
     with pytest.raises(ValueError, match="same size"):
         _encode([noise[0], noise[1].resize((40, 30))])
+
+
+def _drawn_both_ways(make, count):
+    """Pixels of ``make(i)`` for i < count, drawn plainly and with shared axis layers; and the layers."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    layers, pairs = AxisLayers(), []
+    for i in range(count):
+        plain, shared = (FigureCanvasAgg(make(i)) for _ in range(2))
+        plain.draw()
+        layers.draw(shared.figure, shared)
+        pairs.append((np.array(plain.buffer_rgba()), np.array(shared.buffer_rgba())))
+    return pairs, layers
+
+
+def _curve(i, log=False, grid=False, ticks=None, label="x"):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3, 2), dpi=100)
+    axes = figure.add_axes((0.2, 0.3, 0.7, 0.6))
+    axes.imshow(np.arange(4.0).reshape(2, 2), extent=(1, 10, 1, 10), aspect="auto", cmap="Blues")
+    axes.plot([1, 10], [1, 1 + i])
+    axes.set(xlim=(1, 10), ylim=(1, 10), xlabel=label, xscale="log" if log else "linear")
+    axes.grid(grid)
+    if ticks is not None:
+        axes.set_xticks([2, 4], ticks)
+    return figure
+
+
+@pytest.mark.parametrize("look", [{}, {"log": True}, {"grid": True}, {"ticks": ["two", "four"]}])
+def test_axes_drawn_once_look_as_if_drawn_each_time(look):
+    pairs, layers = _drawn_both_ways(lambda i: _curve(i, **look), 4)
+    assert sum(layer is not None for layer in layers._layers.values()) == 2  # the other frames took these two
+    for plain, shared in pairs:
+        assert np.abs(plain.astype(int) - shared).max() <= 2  # blending twice rounds twice
+
+
+def test_an_axis_that_changes_is_drawn_anew():
+    def recoloured(i):
+        figure = _curve(0)
+        figure.axes[0].get_xticklabels()[1].set_color(["black", "red"][i // 2])
+        return figure
+
+    changing = [
+        lambda i: _curve(0, label=f"x {i // 2}"),
+        lambda i: _curve(0, ticks=["two", f"four {i // 2}"]),
+        recoloured,
+    ]
+    for make in changing:
+        pairs, _ = _drawn_both_ways(make, 4)
+        assert (pairs[0][0] != pairs[2][0]).any()
+        for plain, shared in pairs:
+            assert np.abs(plain.astype(int) - shared).max() <= 2

@@ -182,6 +182,8 @@ def _static(draw, title, sliders):
     from IPython.display import display
     from matplotlib import pyplot as plt
 
+    from learnable.book._layers import AxisLayers
+
     global frame_seconds
     begun = time.process_time()
     positions = _moving(sliders)
@@ -195,11 +197,11 @@ def _static(draw, title, sliders):
     corners = {np.ravel_multi_index(at, shape) for at in itertools.product(*({0, n - 1} for n in shape))}
     drawn = {index: _frame(draw, {**fixed, **states[index]}) for index in sorted({start, *corners})}
     places = _common_places([figure for figure, _ in drawn.values()])
-    images, texts = [], []
+    layers, images, texts = AxisLayers(), [], []
     for index, values in enumerate(states):
         figure, text = drawn.pop(index, None) or _frame(draw, {**fixed, **values})
         _put(figure, places)
-        images.append(_pixels(figure))
+        images.append(_pixels(figure, layers))
         plt.close(figure)
         texts.append(text)
     frames, size = _encode(images)
@@ -244,14 +246,14 @@ def _put(figure, places):
         axes.set_position(Bbox.from_extents(box), which="original")
 
 
-def _pixels(figure):
+def _pixels(figure, layers):
     """The drawn figure as an image; drawn straight into memory, without a file format in between."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
     figure.set_dpi(DPI)
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
+    layers.draw(figure, canvas)
     return Image.fromarray(np.array(canvas.buffer_rgba()))
 
 
@@ -260,12 +262,13 @@ def _encode(images):
     size = images[0].size
     if any(image.size != size for image in images):
         raise ValueError("every state must draw a figure of the same size")
-    probe = images[:: max(1, len(images) // 8)]
+    # Every step by the golden ratio: evenly spread, and never in step with the rows of a grid of states.
+    probe = sorted({int(len(images) * (0.618 * i % 1)) for i in range(8)})
     for factor, colours in ((1.0, 96), (1.0, 48), (0.75, 48), (0.75, 24), (0.6, 24)):
-        guess = sum(len(_compress(image, factor, colours)) for image in probe) / len(probe) * len(images)
-        if guess > 1.1 * MAX_FRAME_BYTES:
+        frames = {i: _compress(images[i], factor, colours) for i in probe}
+        if sum(map(len, frames.values())) / len(frames) * len(images) > MAX_FRAME_BYTES:
             continue
-        frames = [_compress(image, factor, colours) for image in images]
+        frames = [frames.get(i) or _compress(image, factor, colours) for i, image in enumerate(images)]
         if sum(map(len, frames)) <= MAX_FRAME_BYTES:
             return [base64.b64encode(frame).decode() for frame in frames], size
     raise ValueError(
