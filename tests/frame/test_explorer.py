@@ -124,21 +124,21 @@ def _drawn_both_ways(make, count):
     return pairs, layers
 
 
-def _curve(i, log=False, grid=False, ticks=None, label="x"):
+def _curve(i, log=False, grid=False, ticks=None, label="x", title=None, high=10):
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3, 2), dpi=100)
     axes = figure.add_axes((0.2, 0.3, 0.7, 0.6))
     axes.imshow(np.arange(4.0).reshape(2, 2), extent=(1, 10, 1, 10), aspect="auto", cmap="Blues")
     axes.plot([1, 10], [1, 1 + i])
-    axes.set(xlim=(1, 10), ylim=(1, 10), xlabel=label, xscale="log" if log else "linear")
+    axes.set(xlim=(1, 10), ylim=(1, high), title=title, xlabel=label, xscale="log" if log else "linear")
     axes.grid(grid)
     if ticks is not None:
         axes.set_xticks([2, 4], ticks)
     return figure
 
 
-@pytest.mark.parametrize("look", [{}, {"log": True}, {"grid": True}, {"ticks": ["two", "four"]}])
+@pytest.mark.parametrize("look", [{}, {"log": True}, {"grid": True}, {"ticks": ["two", "four"]}, {"title": "a title"}])
 def test_axes_drawn_once_look_as_if_drawn_each_time(look):
     pairs, layers = _drawn_both_ways(lambda i: _curve(i, **look), 4)
     assert sum(layer is not None for layer in layers._layers.values()) == 2  # the other frames took these two
@@ -155,6 +155,7 @@ def test_an_axis_that_changes_is_drawn_anew():
     changing = [
         lambda i: _curve(0, label=f"x {i // 2}"),
         lambda i: _curve(0, ticks=["two", f"four {i // 2}"]),
+        lambda i: _curve(0, title="above the power of ten", high=10.0 ** (8 + i // 2)),
         recoloured,
     ]
     for make in changing:

@@ -17,8 +17,8 @@ from matplotlib.transforms import TransformNode
 
 # Attributes that say where an artist belongs, or what was computed for it, and not how it looks.
 _ELSEWHERE = set(
-    "axis axes figure draw callbacks stale_callback _axes _parent_figure _callbacks _remove_method _converter "
-    "_renderer _stale".split()
+    "axis axes figure draw get_tightbbox callbacks stale_callback _axes _parent_figure _callbacks _remove_method "
+    "_converter _renderer _stale".split()
 )
 
 
@@ -26,20 +26,19 @@ class AxisLayers:
     """The axes of many figures with the same size and resolution."""
 
     def __init__(self):
-        self._layers = {}
+        self._layers, self._boxes = {}, {}
 
     def draw(self, figure, canvas):
         """Draw ``figure`` on ``canvas``, an Agg canvas of it."""
         for axes in figure.axes:
             for axis in (axes.xaxis, axes.yaxis):
                 axis.draw = functools.partial(self._draw_axis, axis, axis.draw)
+                axis.get_tightbbox = functools.partial(self._measure_axis, axis, axis.get_tightbbox)
         canvas.draw()
 
     def _draw_axis(self, axis, draw, renderer):
-        try:
-            spines = [(spine.get_position(), spine.get_visible()) for spine in axis.axes.spines.values()]
-            key = (*axis.axes.bbox.extents, *axis.get_view_interval(), _look(spines), _look(axis))
-        except TypeError:  # something that we cannot compare: a formatter of another library, for instance
+        key = _key(axis)
+        if key is None:
             return draw(renderer)
         if key not in self._layers:
             self._layers[key] = None
@@ -52,6 +51,25 @@ class AxisLayers:
             renderer.draw_image(gc, left, bottom, pixels)
             gc.restore()
         axis.stale = False
+
+    def _measure_axis(self, axis, measure, renderer, **options):
+        """The box of an axis, which a title asks for to stay clear of it; measuring makes all the ticks."""
+        key = _key(axis), tuple(options.items())
+        if key[0] is not None and key in self._boxes:
+            return self._boxes[key]
+        box = measure(renderer, **options)
+        if not axis.offsetText.get_text():  # measuring has written a power of ten, which the title looks at
+            self._boxes[key] = box
+        return box
+
+
+def _key(axis):
+    """Equal for axes that look the same; None where that cannot be told, as with a formatter of another library."""
+    try:
+        spines = [(spine.get_position(), spine.get_visible()) for spine in axis.axes.spines.values()]
+        return *axis.axes.bbox.extents, *axis.get_view_interval(), _look(spines), _look(axis)
+    except TypeError:
+        return None
 
 
 def _layer(draw, renderer):
