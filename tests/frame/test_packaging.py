@@ -57,7 +57,7 @@ def test_no_workflow_may_write_by_default():
 
 def test_installing_the_package_alone_is_light():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    light = {"numpy", "scipy", "scikit-learn", "numba", "joblib", "tqdm"}
+    light = {"numpy", "scipy", "scikit-learn", "numba", "joblib", "tqdm", "lazy_loader"}
     assert {Requirement(text).name for text in project["dependencies"]} == light
     heavy = r"matplotlib|ipywidgets|IPython|cvxpy|otter|nbformat|pandas"
     for path in PACKAGE.rglob("*.py"):

@@ -52,7 +52,17 @@ class Sources:
                     base = [*package[: len(package) - node.level + 1], *base]
                 yield from self._files(base)
                 for alias in node.names:
-                    yield from self._files([*base, alias.name])
+                    home = self._exports(tuple(base)).get(alias.name, [])
+                    yield from self._files([*base, *home, alias.name])
+
+    def _exports(self, package):
+        """Where a package's lazy exports live, as its stub says: ``{name: path below the package}``."""
+        stub = self.library.joinpath(*package, "__init__.pyi")
+        if not package or not stub.is_file():
+            return {}
+        tree = ast.parse(stub.read_text(encoding="utf-8"))
+        lines = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+        return {alias.name: node.module.split(".") for node in lines for alias in node.names}
 
     def _files(self, dotted):
         """The module's own file and the ``__init__`` of every package above it."""

@@ -1,1 +1,6 @@
-"""Chapters of the part “High-dimensional inference”."""
+"""More coefficients than observations: intervals for the lasso, sparse graphs."""
+
+import lazy_loader
+
+# The names of the front door stand in __init__.pyi; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

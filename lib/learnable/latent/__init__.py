@@ -1,1 +1,6 @@
-"""Chapters of the part “Latent variables and information”."""
+"""What is not seen: hidden chains, topics and mixtures, entropy from few samples."""
+
+import lazy_loader
+
+# The names of the front door stand in __init__.pyi; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,87 @@
+"""The front door: each part exports, lazily, what people use in their own work."""
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tools.dependencies import Dependencies
+from tools.project import PACKAGE, PARTS, chapters
+
+WRITTEN = list(dict.fromkeys(chapter.part for chapter in chapters()))
+HEAVY = {"numpy", "scipy", "sklearn", "numba", "joblib", "pandas", "matplotlib"}
+
+
+def stub(folder):
+    """Names of a stub, each with the module that it comes from."""
+    tree = ast.parse((folder / "__init__.pyi").read_text(encoding="utf-8"))
+    lines = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module for node in lines for alias in node.names}
+
+
+def fresh(code):
+    """What a new process prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_the_parts_imports_nothing_heavy():
+    modules = ", ".join(["learnable", *(f"learnable.{part}" for part in WRITTEN)])
+    loaded = set(fresh(f"import sys, {modules}; print(*sys.modules)").split())
+    assert loaded & HEAVY == set()
+    assert not [name for name in loaded if name.startswith("learnable.") and name.count(".") > 1]
+
+
+@pytest.mark.parametrize("part", WRITTEN)
+def test_every_export_is_the_object_of_its_module(part):
+    door = importlib.import_module(f"learnable.{part}")
+    names = stub(PACKAGE / part)
+    assert len(names) >= 3 and sorted(names) == sorted(door.__all__) == dir(door)
+    for name, module in names.items():
+        home = importlib.import_module(f"learnable.{part}.{module}")
+        assert getattr(door, name) is getattr(home, name) and name in home.__all__
+
+
+def test_parts_hang_on_the_package():
+    import learnable
+
+    assert set(WRITTEN) <= set(dir(learnable)) == set(stub(PACKAGE))
+    assert fresh("import learnable; print(learnable.latent.HMM.__name__)") == "HMM\n"
+
+
+def test_completion_shows_the_exports():
+    said = fresh(
+        "from IPython.core.completer import provisionalcompleter\n"
+        "from IPython.core.interactiveshell import InteractiveShell\nimport learnable.kernels\n"
+        "shell = InteractiveShell.instance(); shell.user_ns['learnable'] = learnable; line = 'learnable.kernels.Soft'\n"
+        "with provisionalcompleter():\n"
+        "    print(*[found.text for found in shell.Completer.completions(line, len(line))])"
+    )
+    assert "SoftMarginSVM" in said
+
+
+def test_an_unknown_name_is_an_error():
+    with pytest.raises(ImportError, match="NoSuchMachine"):
+        from learnable.kernels import NoSuchMachine  # noqa: F401
+
+
+def test_a_part_has_no_name_twice():
+    for part in WRITTEN:
+        tree = ast.parse((PACKAGE / part / "__init__.pyi").read_text(encoding="utf-8"))
+        names = [alias.name for node in tree.body for alias in node.names]
+        assert len(names) == len(set(names)), part
+
+
+def test_a_notebook_depends_on_what_it_takes_through_the_door(tmp_path):
+    """Otherwise a change of the machine would leave old outputs in the book."""
+    cell = {"cell_type": "code", "source": "from learnable.kernels import SoftMarginSVM"}
+    (tmp_path / "page.ipynb").write_text(json.dumps({"cells": [cell]}))
+    found = Dependencies().modules(tmp_path / "page.ipynb")
+    assert PACKAGE / "kernels/support_vector_machines/machines.py" in found
+    assert not any("svm_regularization_path" in path.parts for path in found)
+
+
+def test_every_part_of_the_book_is_known():
+    assert set(WRITTEN) <= set(PARTS)
