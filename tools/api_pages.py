@@ -1,50 +1,38 @@
-"""The reference of the package, written from its docstrings: one page a part, every name linked with the chapters.
+"""The reference of the package: which names it has, on which page each stands, and which chapters call it.
 
-A name is documented where it is defined, once. Its entry says which chapters call it; each chapter's page ends with
-links to the names that it calls (`book/_ext`). Docstrings are NumPy style; what they hold becomes MyST.
+Sphinx's autodoc writes what the pages say, from the docstrings (`book/_ext/learnable_reference`); here they are laid
+out. A part of the book has a page with what its front door exports and the chapters' modules below; each estimator has
+a page of its own, and so has each concept, that is each public module with its functions, classes and results.
 """
 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
 import inspect
 import pkgutil
 import re
-import textwrap
 from dataclasses import dataclass, field
 from functools import cache
 
+from sklearn.base import BaseEstimator
+
 import learnable
 from tools.project import PARTS, ROOT, chapters, write_if_changed
+from tools.toc import API, SHARED
+from tools.traits import FACTS, traits
 
-# Pages beside those of the parts. The first holds every module of the package that has no page of its own.
-SHARED = {
-    "numerics": "Shared by the chapters",
-    "datasets": "Data sets and simulators",
-    "book": "What chapters draw and claim with",
-    "exercises": "Exercises",
-}
-SECTIONS = (
-    "Parameters",
-    "Attributes",
-    "Returns",
-    "Yields",
-    "Raises",
-    "Warns",
-    "See Also",
-    "Notes",
-    "References",
-    "Examples",
-)
 # Packages whose submodules are an implementation: only what the package itself exports is public.
-CLOSED = (
-    "learnable.exercises",
-    "learnable.book.claims",
-    "learnable.book.explorer",
-    "learnable.book.style",
-    "learnable.cli",
-)
+CLOSED = ("learnable.exercises", "learnable.book")
+OPEN = ("learnable.book.plots",)
+KINDS = {
+    "estimator": "Estimators",
+    "function": "Functions",
+    "class": "Classes",
+    "result": "Results",
+    "data": "Constants",
+}
 
 
 @dataclass
@@ -63,25 +51,51 @@ class Entry:
         return f"{self.exported}.{self.name}"
 
     @property
+    def kind(self):
+        return kind_of(self.value)
+
+    @property
     def document(self):
-        return f"book/generated/api/{self.page}"
+        """An estimator has a page of its own, everything else stands on that of its module."""
+        if self.kind == "estimator":
+            name = self.label.removeprefix(f"learnable.{self.page}.")
+            return f"{API}/{self.page}/{name}"
+        return concept_page(self.page, self.module)
+
+    def is_of(self, chapter):
+        return f"{self.module}.".startswith(f"learnable.{chapter.part}.{chapter.slug}.")
+
+
+def kind_of(value):
+    """Which of `KINDS` a public object is; a result is what functions return or raise."""
+    if not inspect.isclass(value):
+        return "function" if inspect.isroutine(value) or hasattr(value, "py_func") else "data"
+    if issubclass(value, BaseEstimator):
+        return "estimator"
+    frozen = dataclasses.is_dataclass(value) and value.__dataclass_params__.frozen
+    return "result" if frozen or issubclass(value, (tuple, Exception)) else "class"
+
+
+def concept_page(page, module):
+    """Document of a module: ``kernels/smo``, ``numerics/linalg.precision``."""
+    return f"{API}/{page}/{module.removeprefix('learnable.').removeprefix(f'{page}.')}"
 
 
 def page_names():
-    """The pages in their order, name and title; parts without code have none."""
+    """The groups in their order, name and title; parts without code have none."""
     parts = {part: title for part, title in PARTS.items() if any(c.part == part for c in chapters())}
     return {**parts, **SHARED}
 
 
 def _roots():
-    """Each page with the modules right below ``learnable`` that it covers."""
+    """Each group with the modules right below ``learnable`` that it covers."""
     top = [info.name for info in pkgutil.iter_modules(learnable.__path__) if not info.name.startswith("_")]
-    own = {*PARTS, *SHARED, "cli"}
+    own = {*PARTS, *SHARED, "cli", "warm"}
     return {page: [page] if page != "numerics" else [name for name in top if name not in own] for page in page_names()}
 
 
 def _public_modules(root):
-    """Names of the importable public modules at and below ``learnable.<root>``, the package first."""
+    """Names of the public modules at and below ``learnable.<root>``, the package first."""
     name = f"learnable.{root}"
     found = [name]
     module = importlib.import_module(name)
@@ -90,33 +104,52 @@ def _public_modules(root):
     return [m for m in found if not any(part.startswith("_") for part in m.split("."))]
 
 
+def _exporters(root):
+    """Modules whose ``__all__`` is public: below a chapter, only what the chapter itself exports."""
+    closed = (*CLOSED, *(f"learnable.{c.part}.{c.slug}" for c in chapters()))
+    inner = tuple(f"{name}." for name in closed)
+    return [m for m in _public_modules(root) if m in OPEN or not m.startswith(inner)]
+
+
 @cache
 def entries():
-    """All public names, keyed by the identity of what they name; first come, first documented."""
-    found, order = {}, {c.code.stem: number for number, c in enumerate(chapters())}
-    written = {f"learnable.{c.part}.{c.slug}" for c in chapters()}
-    for page, modules in _roots().items():
-        names = [m for root in modules for m in _public_modules(root)]
-        names.sort(key=lambda m: (len(m.split(".")) > 2 and order.get(m.split(".")[2], -1),))
+    """All public names, keyed by the identity of what they name; the front door comes first, then the packages."""
+    found = {}
+    for page, roots in _roots().items():
+        names = sorted((m for root in roots for m in _exporters(root)), key=lambda m: m.count("."))
         for name in names:
-            if name.removeprefix("learnable.") in PARTS:  # a front door: what it shows lives below
-                continue
-            if any(name != c and name.startswith(f"{c}.") for c in (*CLOSED, *written)) or name in CLOSED[1:]:
-                continue
             module = importlib.import_module(name)
             for public in getattr(module, "__all__", ()):
                 value = getattr(module, public)
-                home = getattr(value, "__module__", None) or name
-                key = (home, public) if callable(value) else (name, public)
-                if not inspect.ismodule(value) and key not in found and _belongs(home, name):
-                    found[key] = Entry(public, home, value, page, name)
+                home = _home(name, public, value)
+                if not inspect.ismodule(value) and (home, public) not in found and _belongs(home, name):
+                    found[home, public] = Entry(public, _shown(home, name), value, page, name)
     _note_uses(found)
     return found
+
+
+def _home(exporter, name, value):
+    """The module that defines a name; for a constant, the one below the exporter in whose source it is assigned."""
+    home = getattr(value, "__module__", None)
+    if kind_of(value) != "data" and home:
+        return home
+    for below in [m for m in _public_modules(exporter.removeprefix("learnable.")) if m != exporter]:
+        module = importlib.import_module(below)
+        if hasattr(module, name) and re.search(rf"^{name}\b.*=", inspect.getsource(module), re.M):
+            return below
+    return exporter
 
 
 def _belongs(home, exporter):
     """A name re-exported from another documented module is documented there."""
     return not home.startswith("learnable.") or home == exporter or home.startswith(f"{exporter}.")
+
+
+def _shown(home, exporter):
+    """The module on whose page a name stands: its own, or the exporter where that is private."""
+    public = home.startswith("learnable.") and not any(part.startswith("_") for part in home.split("."))
+    closed = home.startswith(tuple(f"{name}." for name in CLOSED)) and home not in OPEN
+    return home if public and not closed else exporter
 
 
 def _note_uses(found):
@@ -140,7 +173,7 @@ def called_names(chapter):
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("learnable"):
                 for alias in node.names:
-                    value = _resolve(node.module, alias.name)
+                    value = resolve(f"{node.module}.{alias.name}")
                     if inspect.ismodule(value):
                         modules[alias.asname or alias.name] = value
                     elif value is not None:
@@ -152,249 +185,258 @@ def called_names(chapter):
     return values
 
 
-def _resolve(module, name):
-    holder = importlib.import_module(module)
-    if hasattr(holder, name):
-        return getattr(holder, name)
+def resolve(path):
+    """The object of a dotted path into the package, or None."""
+    holder, _, name = path.rpartition(".")
+    if not holder:
+        return learnable if path == "learnable" else None
     try:
-        return importlib.import_module(f"{module}.{name}")
+        return getattr(importlib.import_module(holder), name, None) or importlib.import_module(path)
     except ModuleNotFoundError:
-        return None
+        inner = resolve(holder)
+        return getattr(inner, name, None)
+
+
+def find(target, module=""):
+    """The entry that a docstring of ``module`` means by a name, dotted or bare; None if there is none."""
+    if target.startswith("learnable."):
+        value = resolve(target)
+        return next((entry for entry in entries().values() if entry.value is value), None)
+    same = [entry for entry in entries().values() if entry.name == target]
+    return max(same, key=lambda entry: _shared_parts(entry.module, module), default=None)
+
+
+def _shared_parts(one, other):
+    pairs = zip(one.split("."), other.split("."), strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(one.count("."), other.count(".")) + 1)
 
 
 def chapter_entries(chapter):
     """The documented names that a chapter calls, those of its own module first."""
-    own = f"learnable.{chapter.part}.{chapter.slug}"
     used = [entry for entry in entries().values() if chapter.name in [c.name for c in entry.used_in]]
-    return sorted(used, key=lambda e: (not e.exported.startswith(own), e.exported, e.name.lower()))
+    return sorted(used, key=lambda e: (not e.is_of(chapter), e.exported, e.name.lower()))
 
 
-def write(folder):
-    """Write the pages and their index; return the names of those that changed."""
-    pages = {"index.md": _index(), **{f"{name}.md": _page(name, title) for name, title in page_names().items()}}
-    return [name for name, text in pages.items() if write_if_changed(folder / name, text)]
-
-
-def _index():
-    count = len(entries())
-    lines = [
-        "# The package",
-        "",
-        f"`learnable` has {count} public names. Each is documented here from its docstring, with an example that the "
-        "tests run, and says which chapters use it; each chapter ends with links back. `pip install .` in a clone "
-        "installs the package alone.",
-        "",
-        "| module | what it holds | names |",
-        "|---|---|---|",
-    ]
-    for page in page_names():
-        for module, group in _by_module(page).items():
-            summary = _escape(_summary(importlib.import_module(module)))
-            lines.append(f"| [`{module.removeprefix('learnable.')}`](#{_anchor(module)}) | {summary} | {len(group)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _anchor(module):
-    return "module-" + module.replace(".", "-").replace("_", "-")
-
-
-def _by_module(page):
+def concepts(page):
+    """Module -> its entries, for the modules of a group: chapters in the order of the book, then the shared ones."""
+    order = {f"learnable.{c.part}.{c.slug}": number for number, c in enumerate(chapters())}
     groups = {}
     for entry in entries().values():
         if entry.page == page:
-            groups.setdefault(entry.exported, []).append(entry)
-    return groups
+            groups.setdefault(entry.module, []).append(entry)
+    return dict(sorted(groups.items(), key=lambda item: (order.get(package_of(item[0]), -1), item[0])))
 
 
-def _summary(module):
-    text = (inspect.getdoc(module) or "").strip().split("\n\n")[0]
-    return " ".join(text.split()).replace("::", ":")
+def package_of(module):
+    """The chapter, or the concept right below a part, to which a module belongs."""
+    return ".".join(module.split(".")[:3])
 
 
-def _page(page, title):
-    name = f"learnable.{page}" if page != "numerics" else "Shared modules"
-    lines = [f"# {name}", "", f"{title}.", ""]
-    written = {f"learnable.{c.part}.{c.slug}": c for c in chapters()}
-    for module, group in _by_module(page).items():
-        lines += [f"({_anchor(module)})=", f"## `{module}`", "", _escape(_summary(importlib.import_module(module))), ""]
-        if module in written:
-            lines += [f"Chapter: [{written[module].title}](/{written[module].docname}.ipynb)", ""]
-        for entry in sorted(group, key=lambda e: e.name.lower()):
-            lines += _entry(entry)
+def write(folder):
+    """Write the pages, remove those that no name fills any more; return the names of those that changed."""
+    made = {"index.rst": _index(), "estimators.rst": glance()}
+    for page, title in page_names().items():
+        made[f"{page}.rst"] = _group(page, title)
+        for module, group in concepts(page).items():
+            for entry in (e for e in group if e.kind == "estimator"):
+                made[f"{entry.document.removeprefix(API + '/')}.rst"] = _estimator(entry)
+            if any(e.kind != "estimator" for e in group):
+                made[f"{concept_page(page, module).removeprefix(API + '/')}.rst"] = _concept(module, group)
+    for path in [p for p in folder.rglob("*") if p.is_file() and p.relative_to(folder).as_posix() not in made]:
+        path.unlink()
+    return [name for name, text in made.items() if write_if_changed(folder / name, text)]
+
+
+def _titled(text, mark="="):
+    return [text, mark * (len(text) + 2), ""]
+
+
+def _table(entries_):
+    """Names with their one-line summaries."""
+    return [
+        ".. currentmodule:: None",
+        "",
+        ".. autosummary::",
+        "   :nosignatures:",
+        "",
+        *(f"   ~{entry.label}" for entry in entries_),
+        "",
+    ]
+
+
+def _index():
+    names = page_names()
+    lines = [
+        *_titled("The package"),
+        f"``learnable`` has {len(entries())} public names, in scikit-learn's conventions. Each part of the book is a "
+        "subpackage that exports what people use in their own work; the modules of the chapters below it hold the "
+        "rest. Every name is documented from its docstring, with an example that the tests run, and says which "
+        "chapters use it; each chapter ends with links back.",
+        "",
+        ".. code-block:: python",
+        "",
+        "   from learnable.kernels import SoftMarginSVM",
+        "   from learnable.latent import HMM, viterbi",
+        "",
+        "- :doc:`/book/which_method`: from your task and your data to a method, or to scikit-learn;",
+        f"- :doc:`/{API}/estimators`: all estimators at a glance;",
+        "- :doc:`/book/front_door`: examples in a pipeline with a grid search, on data frames.",
+        "",
+    ]
+    for page in names:
+        shown = [e for e in entries().values() if e.page == page and e.exported == f"learnable.{page}"]
+        estimators = [e for e in shown if e.kind == "estimator"] or shown
+        some = ", ".join(f":py:obj:`~{e.label}`" for e in sorted(estimators, key=lambda e: e.name)[:6])
+        more = f": {some}" + (" …" if len(shown) > 6 else "") if some else ""
+        lines += [f"- :doc:`{names[page]} </{API}/{page}>`{more}"]
     return "\n".join(lines) + "\n"
 
 
-def _entry(entry):
-    value = entry.value
-    used = [f"[{chapter.title}](/{chapter.docname}.ipynb)" for chapter in entry.used_in]
-    tail = ["", "*Used in:* " + ", ".join(used), ""] if used else []
-    if inspect.isclass(value):
-        body = docstring(value)
-        for name, method in _methods(value):
-            body += [f"::::{{py:method}} {name}{_signature(method, drop_self=True)}", ":noindexentry:", ""]
-            body += [*docstring(method), "::::", ""]
-        return [f":::::{{py:class}} {entry.label}{_signature(value)}", "", *body, *tail, ":::::", ""]
-    if callable(value):
-        return [f":::::{{py:function}} {entry.label}{_signature(value)}", "", *docstring(value), *tail, ":::::", ""]
-    text = repr(value) if len(repr(value)) < 80 else ""
-    about = f"A constant of type `{type(value).__name__}`." + (f" Its value is `{text}`." if text else "")
-    return [f":::::{{py:data}} {entry.label}", "", about, *tail, ":::::", ""]
+def _group(page, title):
+    """A part, or what stands beside the parts: the front door first, the modules below."""
+    path = f"learnable.{page}"
+    lines = _titled(path if page != "numerics" else "Shared modules")
+    if page == "numerics":
+        lines += [f"{title}.", ""]
+    else:
+        lines += [f".. automodule:: {path}", ""]
+    door = sorted((e for e in entries().values() if e.exported == path), key=lambda e: e.name.lower())
+    for kind, heading in KINDS.items():
+        if chosen := [e for e in door if e.kind == kind]:
+            lines += [*_titled(heading, "-"), *_table(chosen)]
+    written = {f"learnable.{c.part}.{c.slug}": c for c in chapters()}
+    below = [(module, group) for module, group in concepts(page).items() if module != path]
+    lines += _titled("Modules", "-") if below else []
+    package = None
+    for module, group in below:
+        if package_of(module) != package:
+            package = package_of(module)
+            about = f" (:doc:`{written[package].title} </{written[package].docname}>`)" if package in written else ""
+            lines += [*_titled(package, "~"), *_targets(package, below), f"{summary(package)}{about}", ""]
+        lines += [f"- {_concept_link(page, module, group)}"]
+        lines += [""] if package_of(next_module(below, module)) != package else []
+    return "\n".join(lines) + "\n"
 
 
-def _methods(cls):
-    """Public methods that the class itself, or a base class of this package, defines and documents."""
-    found = {}
-    for base in reversed(inspect.getmro(cls)):
-        if base.__module__.startswith("learnable"):
-            for name, value in vars(base).items():
-                function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
-                if not name.startswith("_") and inspect.isfunction(function) and inspect.getdoc(function):
-                    found[name] = function
-    return found.items()
+def _targets(package, below):
+    """Makes modules without a page of their own known to references."""
+    plain = [m for m, group in below if package_of(m) == package and all(e.kind == "estimator" for e in group)]
+    plain += [package] if package not in dict(below) else []
+    return [line for module in sorted(plain) for line in (f".. py:module:: {module}", "")]
 
 
-def _signature(value, drop_self=False):
-    try:
-        signature = inspect.signature(value)
-    except (TypeError, ValueError):
-        return "(...)"
-    parameters = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-    if drop_self:
-        parameters = [p for p in parameters if p.name not in ("self", "cls")]
-    parameters = [p.replace(default=_Plain(p.default)) if _odd(p.default) else p for p in parameters]
-    return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+def next_module(below, module):
+    names = [name for name, _ in below]
+    place = names.index(module) + 1
+    return names[place] if place < len(names) else ""
 
 
-def _odd(default):
-    return default is not inspect.Parameter.empty and ("<" in repr(default) or len(repr(default)) > 40)
+def _concept_link(page, module, group):
+    rest = [e for e in group if e.kind != "estimator"]
+    short = module.removeprefix(f"learnable.{page}.").removeprefix("learnable.")
+    head = f":doc:`{short} </{concept_page(page, module)}>`" if rest else f"``{short}``"
+    names = ", ".join(f":py:obj:`~{e.label}`" for e in sorted(group, key=lambda e: (e.kind != "estimator", e.name)))
+    return f"{head}: {names}"
 
 
-class _Plain:
-    """A default whose own text would not be Python."""
-
-    def __init__(self, value):
-        self.name = getattr(value, "__name__", type(value).__name__)
-
-    def __repr__(self):
-        return self.name
+def summary(module):
+    """The first sentence of a module's docstring, as it stands there."""
+    text = (inspect.getdoc(importlib.import_module(module)) or "").strip().split("\n\n")[0]
+    return " ".join(text.split()).replace("::", ":")
 
 
-def docstring(value):
-    """A docstring as lines of MyST."""
-    text = inspect.getdoc(value) or ""
-    lines, current, sections = text.splitlines(), None, {None: []}
-    number = 0
-    while number < len(lines):
-        line = lines[number]
-        following = lines[number + 1].strip() if number + 1 < len(lines) else ""
-        if line.strip() in SECTIONS and set(following) == {"-"}:
-            current = line.strip()
-            sections[current] = []
-            number += 2
-            continue
-        sections[current].append(line)
-        number += 1
-    out = _prose(sections.pop(None))
-    for name, content in sections.items():
-        out += ["", f"**{name}**", ""]
-        out += (
-            _fields(content)
-            if name in ("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
-            else _prose(content)
+def _estimator(entry):
+    """One estimator: how to import it, what it can do, and its docstring with all methods."""
+    row = traits(entry.value)
+    facts = [row["task"], *(words for key, words in FACTS.items() if row[key] == "yes")]
+    return "\n".join(
+        [
+            *_titled(entry.name),
+            f"``from {entry.exported} import {entry.name}``",
+            "",
+            f"*{', '.join(facts)}*" + (f"; {row['cost']}" if row["cost"] else ""),
+            "",
+            f".. autoclass:: {entry.label}",
+            "   :members:",
+            "   :inherited-members:",
+            "",
+            f"   {used_in(entry)}".rstrip(),
+            "",
+        ]
+    )
+
+
+def glance():
+    """All estimators in one table for each part."""
+    lines = [
+        *_titled("Estimators at a glance"),
+        "What each estimator is for and what it can take, read from its tags and signatures. *Classes*: any number, or "
+        "two; for more than two with a rule for two, wrap it in scikit-learn's ``OneVsRestClassifier``. *Cost* is that "
+        "of ``fit`` for n samples, d features and k classes or components, unless the page says otherwise.",
+        "",
+    ]
+    heads = ["estimator", "task", "classes", "probabilities", "sample weights", "sparse", "cost"]
+    for page, title in page_names().items():
+        found = sorted(
+            (e for e in entries().values() if e.page == page and e.kind == "estimator"), key=lambda e: e.name
         )
-    return [*out, ""]
+        if not found:
+            continue
+        lines += [*_titled(title, "-"), ".. list-table::", "   :header-rows: 1", "   :class: glance", ""]
+        rows = [heads]
+        for entry in found:
+            row = traits(entry.value)
+            classes = {"yes": "any", "two": "two"}.get(row["classes"], "")
+            cost = f"``{row['cost']}``" if row["cost"] else ""
+            facts = [row[key] for key in ("probabilities", "weights", "sparse")]
+            rows.append([f":py:class:`~{entry.label}`", row["task"], classes, *facts, cost])
+        for row in rows:
+            lines += [f"   {'* -' if n == 0 else '  -'} {cell}".rstrip() for n, cell in enumerate(row)]
+        lines.append("")
+    return "\n".join(lines) + "\n"
 
 
-def _fields(lines):
-    """``name : type`` with an indented text below each, as a list."""
-    out = []
-    for head, body in _indented(lines):
-        name, _, kind = head.partition(" : ")
-        term = ", ".join(f"`{part.strip()}`" for part in name.split(",")) if kind or _is_name(name) else _inline(name)
-        out.append(f"- {term}" + (f": *{_inline(kind).replace('*', '')}*" if kind else ""))
-        out += ["  " + line if line else "" for line in ["", *_prose(body)]]
-    return out
+def _concept(module, group):
+    lines = [*_titled(module.removeprefix("learnable.")), *_module_text(module, group)]
+    for kind, heading in list(KINDS.items())[1:]:
+        chosen = sorted((e for e in group if e.kind == kind), key=lambda e: e.name.lower())
+        lines += _titled(heading, "-") if chosen else []
+        for entry in chosen:
+            lines += _documented(entry)
+    own = [e for e in group if e.kind == "estimator"]
+    if own:
+        lines += [*_titled("Estimators", "-"), *_table(own)]
+    return "\n".join(lines) + "\n"
 
 
-def _is_name(text):
-    return re.fullmatch(r"[\w*, .]+", text) is not None and " " not in text.replace(", ", ",")
+def _module_text(module, group):
+    """The module's own docstring; a package's stands on the page of its part, once."""
+    if module == f"learnable.{group[0].page}":
+        return []
+    taken = any(
+        entry.label == module for entry in entries().values()
+    )  # a function of the same name is more often meant
+    return [f".. automodule:: {module}", *(["   :no-index:"] if taken else []), ""]
 
 
-def _indented(lines):
-    groups = []
-    for line in lines:
-        if line.strip() and not line.startswith(" "):
-            groups.append((line.strip(), []))
-        elif groups:
-            groups[-1][1].append(line)
-    return [(head, textwrap.dedent("\n".join(body)).strip("\n").splitlines()) for head, body in groups]
+def _documented(entry):
+    """The directive of one name, with what its docstring does not know: who uses it."""
+    used = f"   {used_in(entry)}".rstrip()
+    if entry.kind == "function":
+        return [f".. autofunction:: {entry.label}", "", used, ""]
+    if entry.kind == "data":
+        text = repr(entry.value)
+        value = [f"   :value: {text}"] if len(text) < 60 and "\n" not in text else []
+        about = f"   A constant of type ``{type(entry.value).__name__}``."
+        return [f".. py:data:: {entry.label}", *value, "", about, "", used, ""]
+    return [f".. autoclass:: {entry.label}", "   :members:", "   :inherited-members:", "", used, ""]
 
 
-def _prose(lines):
-    """Paragraphs, lists, literal blocks and examples."""
-    out, number = [], 0
-    lines = textwrap.dedent("\n".join(lines)).strip("\n").splitlines()
-    while number < len(lines):
-        line = lines[number]
-        if line.lstrip().startswith(">>>"):
-            block, number = _take(lines, number, lambda text: bool(text.strip()))
-            out += ["", "```python", *textwrap.dedent("\n".join(block)).splitlines(), "```", ""]
-        elif line.strip().startswith(".. math::"):
-            block, number = _take(lines, number + 1, lambda text: text.startswith(" "))
-            formula = " ".join([line.strip().removeprefix(".. math::").strip(), *(text.strip() for text in block)])
-            out += ["", f"$${_split(formula.strip())}$$", ""]
-        elif line.rstrip().endswith("::"):
-            lead = line.rstrip()[:-1]
-            out += [_inline(lead) if lead.strip() != ":" else "", ""]
-            number += 1
-            while number < len(lines) and not lines[number].strip():
-                number += 1
-            block, number = _take(lines, number, lambda text: text.startswith(" ") or not text.strip())
-            out += ["```text", *textwrap.dedent("\n".join(block)).strip("\n").splitlines(), "```", ""]
-        elif re.match(r"\s*[*-] ", line):
-            mark = re.match(r"(\s*)[*-] (.*)", line)
-            out.append(f"{mark[1]}- {_inline(mark[2])}")
-            number += 1
-        else:
-            out.append((" " * (len(line) - len(line.lstrip())) if out and out[-1] else "") + _inline(line.strip()))
-            number += 1
-    return out
-
-
-def _split(formula):
-    """A displayed formula, on several lines where it says \\qquad: the page of a phone is narrow."""
-    parts = [part.strip() for part in formula.split("\\qquad") if part.strip()]
-    return formula if len(parts) == 1 else "\\begin{gathered}" + "\\\\ ".join(parts) + "\\end{gathered}"
-
-
-def _take(lines, number, keep):
-    block = []
-    while number < len(lines) and keep(lines[number]):
-        block.append(lines[number])
-        number += 1
-    return block, number
-
-
-_CODE = re.compile(
-    r":(?:func|class|meth|mod|attr|ref):`~?([^`]+)`|:math:`([^`]+)`|``([^`]+)``|`([^`]+)`_?|(?<!\w)\*(\w[^*\n]*\w)\*(?!\w)"
-)
-
-
-def _inline(text):
-    """reST marks of one line as MyST; everything else is taken literally."""
-    out, last = [], 0
-    for match in _CODE.finditer(text):
-        role, math, literal, name, emphasis = match.groups()
-        out.append(_escape(text[last : match.start()]))
-        code = role or literal or name
-        out.append(f"`{code}`" if code else f"${math}$" if math else f"*{_escape(emphasis)}*")
-        last = match.end()
-    return "".join(out) + _escape(text[last:])
-
-
-def _escape(text):
-    return re.sub(r"([\\`*_\[\]<>|$#{}~^])", r"\\\1", text)
+def used_in(entry):
+    """Links to the chapters that call a name."""
+    links = [f":doc:`{chapter.title} </{chapter.docname}>`" for chapter in entry.used_in]
+    return "*Used in:* " + ", ".join(links) if links else ""
 
 
 if __name__ == "__main__":
-    print("changed:", ", ".join(write(ROOT / "book" / "generated" / "api")) or "nothing")
+    print("changed:", ", ".join(write(ROOT / API)) or "nothing")

@@ -96,12 +96,7 @@ def _write(path, text):
 def contents(order, folder):
     """The table of contents with all parts, and with their reference pages."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    toc = arranged(toc, [Chapter(part, slug, root=folder) for part, slug in order])
-    reference = next(c for part in toc["parts"] for c in part["chapters"] if c["file"].endswith("api/index"))
-    pages = [f"book/generated/api/{part}" for part in PARTS if any(p == part for p, _ in order)]
-    others = [s for s in reference["sections"] if Path(s["file"]).name not in PARTS]
-    reference["sections"] = [*[{"file": page} for page in pages], *others]
-    return written(toc)
+    return written(arranged(toc, [Chapter(part, slug, root=folder) for part, slug in order]))
 
 
 def share_environment(source, target, root):

@@ -15,6 +15,14 @@ from tools.paths_page import refresher, short_refresher
 from tools.project import PARTS, ROOT, chapters
 
 CAPTION = "Chapters"
+API = "book/generated/api"
+# Pages of the reference beside those of the parts. The first holds every module that has no page of its own.
+SHARED = {
+    "numerics": "Shared by the chapters",
+    "datasets": "Data sets and simulators",
+    "book": "What chapters draw and claim with",
+    "exercises": "Exercises",
+}
 HEAD = "# Parts and titles are written by `python -m tools.toc`; move the lines of a part to change the order.\n"
 
 
@@ -47,12 +55,17 @@ def arranged(toc, order):
         for entry in group["chapters"]:
             if entry["file"] == "book/generated/benchmarks":
                 entry["sections"] = [{"file": benchmark_page(part), "title": PARTS[part]} for part in parts]
-            elif entry["file"] == "book/generated/api/index":
-                shared = [page for page in entry["sections"] if page["file"].rpartition("/")[2] not in PARTS]
-                entry["sections"] = [{"file": f"book/generated/api/{part}"} for part in parts] + shared
+            elif entry["file"] == f"{API}/index":
+                entry["sections"] = [{"file": name} for name in (f"{API}/estimators", "book/front_door")]
+                entry["sections"] += [_reference(page) for page in [*parts, *SHARED]]
             elif entry["file"].startswith("book/refreshers/"):
                 entry["title"] = short_refresher(refresher(entry["file"].rpartition("/")[2])[0])
     return {**toc, "parts": groups}
+
+
+def _reference(page):
+    """A page of the reference, with those of its estimators and concepts below it."""
+    return {"file": f"{API}/{page}", "sections": [{"glob": f"{API}/{page}/*"}]}
 
 
 def _holds_chapters(group):

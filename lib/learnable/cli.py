@@ -42,7 +42,7 @@ def main(arguments=None):
 def _parser():
     from learnable import __version__
 
-    parser = argparse.ArgumentParser(prog="learnable", description="Exercises of Learnable: learn, teach, grade.")
+    parser = argparse.ArgumentParser(prog="learnable", description="Learnable: exercises to learn, teach and grade.")
     parser.set_defaults(action=None)
     parser.add_argument("--version", action="version", version=f"learnable {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -56,6 +56,11 @@ def _parser():
     command.add_argument("slug", nargs="?", metavar="SLUG", help="an exercise or a notebook (default: all you started)")
     command.add_argument("question", nargs="?", metavar="QUESTION", help="q2, say (default: all)")
     command.set_defaults(action=_check)
+
+    command = commands.add_parser("warm", help="compile everything ahead, so that no first call has to wait")
+    command.add_argument("only", nargs="?", default="", metavar="PART", help="only modules with this in their name")
+    command.add_argument("--jobs", type=int, default=_cores(), help="processes (default: one for each core)")
+    command.set_defaults(action=_warm)
 
     command = commands.add_parser("progress", help="show which questions you have solved")
     command.set_defaults(action=_progress)
@@ -187,6 +192,17 @@ def _start(options):
         for path, new in start(shelf, chapter, target):
             print(f"{'copied to' if new else 'kept, it is yours already:'} {_short(path)}")
     print("Open it with: " + _lab_command(target))
+
+
+def _warm(options):
+    from learnable._warm import warm
+
+    started = time.monotonic()
+    count, compiled, failed = warm(max(1, options.jobs), options.only)
+    for line in failed:
+        print(f"learnable: not run: {line}", file=sys.stderr)
+    print(f"{compiled} kernels compiled by {count} examples in {time.monotonic() - started:.0f} s")
+    return 1 if failed else 0
 
 
 def _lab_command(target):

@@ -63,7 +63,7 @@ def test_a_chapter_comes_before_the_reference_and_a_name_before_both(open_page):
     found = ask(page, "baum welch")
     assert found[0].startswith("lectures/latent/hmm_alignment.html")
     assert any("/generated/api/" in address for address in found)
-    assert ask(page, "baum_welch")[0].startswith("book/generated/api/latent.html#")
+    assert ask(page, "baum_welch")[0].startswith("book/generated/api/latent/hmm.estimation.html#")
 
 
 def test_typing_finds_what_is_not_finished_and_forgives_a_slip(open_page):

@@ -4,11 +4,16 @@ import dataclasses
 import inspect
 import json
 import re
+import sys
 
 import pytest
 
 from tools import api_pages, chapter_end
 from tools.project import PACKAGE, ROOT, chapters
+from tools.traits import cost, traits
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import learnable_reference
 
 ENTRIES = list(api_pages.entries().values())
 EXAMPLES = "\n".join(
@@ -50,61 +55,124 @@ def test_every_public_name_is_documented_once():
 
 
 @pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.slug)
-def test_chapter_and_reference_link_to_each_other(chapter):
-    used = api_pages.chapter_entries(chapter)
-    own = [entry for entry in used if entry.exported == f"learnable.{chapter.part}.{chapter.slug}"]
+def test_chapter_and_reference_link_to_each_other(chapter, pages):
+    own = [entry for entry in api_pages.chapter_entries(chapter) if entry.is_of(chapter)]
     assert len(own) >= 3, "a chapter calls its own package"
-    page = api_pages._page(chapter.part, "")
-    assert page.count(f"](/{chapter.docname}.ipynb)") >= len(own)
     end = chapter_end.render(chapter, lambda document: f"{document}.html")
     for entry in own:
+        assert f" </{chapter.docname}>`" in pages[entry.document]
         assert f'href="{entry.document}.html#{entry.label}"' in end
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The pages of the reference as they are written, by document."""
+    folder = tmp_path_factory.mktemp("api")
+    (folder / "kernels").mkdir()
+    (folder / "kernels" / "Forgotten.rst").write_text("A name that is gone.")
+    api_pages.write(folder)
+    return {f"{api_pages.API}/{p.relative_to(folder).with_suffix('')}": p.read_text() for p in folder.rglob("*.rst")}
+
+
+def test_every_name_stands_on_one_page_of_its_own_kind(pages):
+    for entry in ENTRIES:
+        text = pages[entry.document]
+        directives = [line for line in text.splitlines() if line.endswith(f":: {entry.label}")]
+        assert len([line for line in directives if "automodule" not in line]) == 1, entry.label
+        assert (entry.kind == "estimator") == (text.splitlines()[0] == entry.name)
+    assert f"{api_pages.API}/kernels/Forgotten" not in pages
+
+
+def test_results_stand_apart_from_estimators_and_functions(pages):
+    text = pages["book/generated/api/latent/hmm.recursions"]
+    assert text.index("forward_backward") < text.index("\nResults\n") < text.index(".Filtered\n")
+    kinds = {entry.name: entry.kind for entry in ENTRIES}
+    assert (kinds["Filtered"], kinds["HMM"], kinds["NotSeparableError"]) == ("result", "class", "result")
+
+
+def test_a_page_of_a_part_shows_its_front_door_first(pages):
+    text = pages["book/generated/api/kernels"]
+    door, modules = text.split("\nModules\n")
+    assert "~learnable.kernels.SoftMarginSVM" in door and "hull_distance" not in door
+    assert "learnable.kernels.support_vector_machines.hull_distance" in modules
+
+
+def test_the_glance_shows_every_estimator(pages):
+    text = pages[f"{api_pages.API}/estimators"]
+    for entry in ENTRIES:
+        assert (f":py:class:`~{entry.label}`" in text) == (entry.kind == "estimator")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("kernels.SoftMarginSVM", {"task": "classification", "classes": "two", "weights": "yes", "probabilities": ""}),
+        ("linear.GaussianBayes", {"task": "classification", "classes": "yes", "probabilities": "yes"}),
+        ("linear.LeastSquaresClassifier", {"cost": "O(n d²)"}),
+        ("foundations.CostSensitiveClassifier", {"task": "classification", "classes": "yes", "sparse": "yes"}),
+        ("foundations.CARTRegressor", {"task": "regression", "classes": ""}),
+        ("latent.ICATensor", {"task": "transformation"}),
+        ("highdim.GraphicalLassoQUIC", {"task": "unsupervised"}),
+    ],
+)
+def test_traits_are_read_from_tags_signatures_and_docstrings(path, expected):
+    found = traits(api_pages.resolve(f"learnable.{path}"))
+    assert {key: found[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Sort. O(n (d + log(n))) at most.", "O(n (d + log(n)))"), ("No cost.", ""), ("Examples\n---\nO(n)", "")],
+)
+def test_cost_is_the_first_statement_of_order(text, expected):
+    assert cost(text) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("|x| <= 1 and a_b*c", r"\|x\| \<= 1 and a\_b\*c"),
-        ("see :func:`~learnable.x.solve` or ``y``", "see `~learnable.x.solve` or `y`"),
+        ("|x| <= 1 and a_b*c, w_", r"\|x\| <= 1 and a_b\*c, w\_"),
+        ("see :func:`~learnable.x.solve` or ``y_`` or `z|`", "see :func:`~learnable.x.solve` or ``y_`` or `z|`"),
         ("the *best* of all", "the *best* of all"),
-        (":math:`x^2`", "$x^2$"),
+        (r"    * \bar x of x*", r"    * \\bar x of x\*"),
+        ("coef_, slack_ : ndarray", "coef_, slack_ : ndarray"),
+        (">>> a_ | b", ">>> a_ | b"),
     ],
 )
 def test_docstrings_are_taken_literally(text, expected):
-    assert api_pages._inline(text).replace("`learnable.x.solve`", "`~learnable.x.solve`") == expected
+    lines = [text]
+    learnable_reference.escape(None, "function", "x", None, {}, lines)
+    assert lines == [expected]
 
 
-def test_sections_fields_and_examples_of_a_docstring():
-    def sample(n):
-        """Do it.
+def test_literal_blocks_directives_and_outputs_stay():
+    text = "One::\n\n    a_ | b\n\n|c|\n.. math:: x_\n   |y|\n\n>>> 1\na_ |"
+    lines = text.splitlines()
+    learnable_reference.escape(None, "function", "x", None, {}, lines)
+    assert [new for old, new in zip(text.splitlines(), lines, strict=True) if old != new] == [r"\|c\|"]
 
-        Parameters
-        ----------
-        n : int
-            How often::
 
-                for _ in range(n)
+@pytest.mark.parametrize(
+    ("target", "module", "label"),
+    [
+        ("learnable.kernels.support_vector_machines.SoftMarginSVM", "", "learnable.kernels.SoftMarginSVM"),
+        ("learnable.kernels.SoftMarginSVM", "", "learnable.kernels.SoftMarginSVM"),
+        ("hull_distance", "learnable.kernels", "learnable.kernels.support_vector_machines.hull_distance"),
+        ("margin", "learnable.ensembles.boosting_l1_path", "learnable.ensembles.boosting_l1_path.margin"),
+        ("margin", "learnable.ensembles.adaboost_dynamics", "learnable.ensembles.adaboost_dynamics.margin"),
+    ],
+)
+def test_a_name_is_found_in_all_ways_of_writing_it(target, module, label):
+    assert api_pages.find(target, module).label == label
 
-        Returns
-        -------
-        float
 
-        Notes
-        -----
-        .. math:: a_1 = \\frac12, \\qquad
-                  b = 1.
+def test_no_such_name_is_found():
+    assert api_pages.find("learnable.kernels.NoSuchMachine") is None and api_pages.find("tolerance") is None
 
-        Examples
-        --------
-        >>> 1 + 1
-        2
-        """
 
-    text = "\n".join(api_pages.docstring(sample))
-    assert "**Parameters**" in text and "- `n`: *int*" in text
-    assert "  ```text\n  for _ in range(n)\n  ```" in text
-    assert "```python\n>>> 1 + 1\n2\n```" in text
-    assert r"$$\begin{gathered}a_1 = \frac12,\\ b = 1.\end{gathered}$$" in text
+def test_every_chapter_is_on_the_page_of_methods():
+    text = (ROOT / "book" / "which_method.md").read_text(encoding="utf-8")
+    assert [chapter.name for chapter in chapters() if f"](/{chapter.docname}.ipynb)" not in text] == []
 
 
 def test_citation_names_the_edition():

@@ -1,6 +1,7 @@
 """The front door: each part exports, lazily, what people use in their own work."""
 
 import ast
+import doctest
 import importlib
 import json
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import pytest
 
 from tools.dependencies import Dependencies
-from tools.project import PACKAGE, PARTS, chapters
+from tools.project import PACKAGE, PARTS, ROOT, chapters
 
 WRITTEN = list(dict.fromkeys(chapter.part for chapter in chapters()))
 HEAVY = {"numpy", "scipy", "sklearn", "numba", "joblib", "pandas", "matplotlib"}
@@ -60,6 +61,17 @@ def test_completion_shows_the_exports():
         "    print(*[found.text for found in shell.Completer.completions(line, len(line))])"
     )
     assert "SoftMarginSVM" in said
+
+
+def test_the_examples_of_the_book_run_as_they_stand():
+    done = doctest.testfile(str(ROOT / "book" / "front_door.rst"), module_relative=False)
+    assert done.attempted > 40 and done.failed == 0
+
+
+def test_the_examples_come_through_every_door():
+    text = (ROOT / "book" / "front_door.rst").read_text(encoding="utf-8")
+    assert [part for part in WRITTEN if f">>> from learnable.{part} import " not in text] == []
+    assert text.count("GridSearchCV(") >= len(WRITTEN)
 
 
 def test_an_unknown_name_is_an_error():

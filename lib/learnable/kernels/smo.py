@@ -14,7 +14,7 @@ of Fan, Chen and Lin (2005). The functions after it translate the usual problems
 :func:`nu_classification`, :func:`nearest_points`, :func:`regression`.
 
 In signed coefficients (:math:`\beta_k = y_k\alpha_k` for a classifier) the kernel matrix appears without labels. So
-one :class:`~learnable.kernels.smo.ColumnCache` serves all problems over the same points: each class against the
+one ``ColumnCache`` serves all problems over the same points: each class against the
 rest, every value of C, every split into groups.
 """
 
@@ -419,7 +419,7 @@ def solve(
     ----------
     K : array (n, n), kernel, or column source
         A Gram matrix; or a kernel (object, name or callable), with its points in `X`; or a source made by
-        :func:`as_source`, which keeps its columns from call to call.
+        ``as_source``, which keeps its columns from call to call.
     q : float or array (n,)
         Linear term.
     lower, upper : float or array (n,)

@@ -37,7 +37,8 @@ class SphericalGMMTensor(TensorEstimator):
     noise_variance_ : float
         The (mean) variance: the average of the d - k + 1 smallest eigenvalues of the covariance.
     eigenvalues_, weights_sum_, residual_ :
-        See :class:`~learnable.latent.tensor_decompositions.base.TensorEstimator`.
+        Of the decomposition; the sum of the weights before they were divided by it (far from one, the model or k is in
+        doubt); the share of the whitened tensor that the components leave unexplained.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 Word counts: the average of e_x (x) e_y (x) e_z over all ordered triples of distinct positions of a document needs only
 its counts c (Anandkumar et al. 2014, eqs. 8 and 9). :func:`pair_triple_moments` builds these arrays for one document;
 :class:`WordMoments` applies them, for a whole corpus, to matrices with few columns and never builds an array of d x d
-or d x d x d entries. For points in space see :func:`spherical_moments` and :func:`fourth_cumulant_whitened`.
+or d x d x d entries. For points in space see :func:`spherical_moments` and ``fourth_cumulant_whitened``.
 """
 
 import numpy as np

@@ -36,7 +36,8 @@ class MultiViewTensor(TensorEstimator):
     components_ : list of three ndarrays of shape (k, d_t)
         The conditional means of each view; row i belongs to class i in all three.
     eigenvalues_, weights_sum_, residual_ :
-        See :class:`~learnable.latent.tensor_decompositions.base.TensorEstimator`.
+        Of the decomposition; the sum of the weights before they were divided by it (far from one, the model or k is in
+        doubt); the share of the whitened tensor that the components leave unexplained.
 
     Examples
     --------
@@ -90,7 +91,8 @@ class HMMTensor(TensorEstimator):
     n_triples_, n_short_ : int
         Triples used; sequences with fewer than three observations, which are left out.
     eigenvalues_, weights_sum_, residual_ :
-        See :class:`~learnable.latent.tensor_decompositions.base.TensorEstimator`.
+        Of the decomposition; the sum of the weights before they were divided by it (far from one, the model or k is in
+        doubt); the share of the whitened tensor that the components leave unexplained.
 
     Examples
     --------

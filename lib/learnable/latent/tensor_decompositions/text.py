@@ -49,7 +49,8 @@ class SingleTopicTensor(TensorEstimator):
     raw_components_ : ndarray of shape (k, d)
         Before clipping.
     eigenvalues_, weights_sum_, residual_ :
-        See :class:`~learnable.latent.tensor_decompositions.base.TensorEstimator`.
+        Of the decomposition; the sum of the weights before they were divided by it (far from one, the model or k is in
+        doubt); the share of the whitened tensor that the components leave unexplained.
     n_short_ : int
         Documents with fewer than three words. They are left out of the third moment; those with two words still
         feed the second moment, those with one the first.
