@@ -47,9 +47,10 @@ test: lint check book nbval doctest unit exercise-tests browser bench-smoke ## e
 	@echo "make test: all layers passed"
 endif
 
-lint: env ## ruff over code and notebooks
+lint: env ## ruff over code and notebooks; who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tools.layers
 
 check: env ## stored notebooks, generated files and table of contents agree
 	$(BIN)/python -m tools.notebooks check

@@ -1,26 +1,32 @@
 """The shared checks: what passes comes back in the promised form, what does not is named."""
 
+from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
+from learnable.laws.tables import check_loss_matrix, check_posteriors, coerce_posteriors
 from learnable.validation import (
+    Result,
+    check_choice,
     check_finite_array,
-    check_loss_matrix,
     check_magnitude,
-    check_posteriors,
     check_probabilities,
     check_probability_vector,
+    check_rng,
     check_scalar,
     check_sentinel,
+    check_symmetric,
     check_weights,
-    coerce_posteriors,
     decode_labels,
     encode_labels,
     probability_tolerance,
+    signed_labels,
+    warn_not_converged,
 )
 
 quick = settings(max_examples=80, deadline=None, derandomize=True)
@@ -289,3 +295,71 @@ def test_codes_out_of_range(codes):
         decode_labels(codes, np.array(["a", "b"]))
     with pytest.raises(ValueError, match="codes must be integers"):
         decode_labels([-2], np.array(["a", "b"]), sentinel=None)
+
+
+# --- words, randomness, signs, symmetry, results ---------------------------------------------------------------------
+
+
+def test_choices():
+    assert check_choice("log", "method", ("scaled", "log")) == "log"
+    assert check_choice(np.float64(2), "power", (1, 2)) == 2
+    assert check_choice(None, "covariance", (None, "precomputed")) is None
+    for bad in ("lgo", 1, None, True, np.array(["log"]), ["log"], np.nan):
+        with pytest.raises(ValueError, match="method must be 'scaled', 'log' or a callable, got"):
+            check_choice(bad, "method", ("scaled", "log"), also="a callable")
+    with pytest.raises(ValueError, match="power must be 1, got True"):
+        check_choice(True, "power", (1,))
+
+
+def test_randomness_is_none_an_int_or_a_generator():
+    rng = np.random.default_rng(3)
+    assert check_rng(rng) is rng
+    assert check_rng(5).random() == check_rng(np.int64(5)).random() == np.random.default_rng(5).random()
+    assert check_rng(None).random() != check_rng(None).random()
+    for bad in (-1, 0.5, True, "seed", [1], np.nan):
+        with pytest.raises(ValueError, match="start must be None, a non-negative integer or a numpy"):
+            check_rng(bad, "start")
+    with pytest.raises(TypeError, match="in place of RandomState"):
+        check_rng(np.random.RandomState(0))
+
+
+def test_signed_labels():
+    classes, signs = signed_labels(["no", "yes", "no"])
+    assert classes.tolist() == ["no", "yes"] and signs.tolist() == [-1.0, 1.0, -1.0]
+    assert signed_labels([7, 3], classes=[3, 7])[1].tolist() == [1.0, -1.0]
+    with pytest.raises(ValueError, match="labels contains 4"):
+        signed_labels([4], classes=[3, 7], name="labels")
+    with pytest.raises(ValueError, match="two classes"):
+        signed_labels([1, 1])
+
+
+def test_symmetric_matrices():
+    exact = np.array([[2.0, 1.0], [1.0, 3.0]])
+    assert check_symmetric(exact) is exact
+    rounded = exact + [[0, 1e-12], [0, 0]]
+    found = check_symmetric(rounded)
+    assert (found == found.T).all() and rounded[0, 1] != rounded[1, 0]
+    assert check_symmetric(np.empty((0, 0)), allow_empty=True).shape == (0, 0)
+    with pytest.raises(ValueError, match="K must be a square matrix with at least one row"):
+        check_symmetric(np.empty((0, 0)), "K")
+    with pytest.raises(ValueError, match=r"K must be symmetric, but K\[0, 1\] = 1 and K\[1, 0\] = 1.1"):
+        check_symmetric([[0, 1], [1.1, 0]], "K")
+
+
+def test_results_are_frozen_and_print_on_one_line():
+    @dataclass(frozen=True, eq=False)
+    class Root(Result):
+        x: np.ndarray
+        gap: float
+        converged: bool
+
+    root = Root(np.zeros((2, 3)), np.float64(0.5), True)
+    assert repr(root) == "Root(x=<2 x 3>, gap=0.5, converged=True)"
+    with pytest.raises(FrozenInstanceError):
+        root.gap = 0.0
+    assert root != Root(np.zeros((2, 3)), 0.5, True)
+
+
+def test_an_iteration_that_ends_early_says_what_to_change():
+    with pytest.warns(ConvergenceWarning, match=r"lasso did not converge in 3 iterations \(0.5 > tol = 0.01\): raise"):
+        warn_not_converged("lasso", 3, 0.5, 0.01)

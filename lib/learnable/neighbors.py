@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from scipy.spatial import cKDTree
 
-from learnable.validation import check_finite_array, check_magnitude, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_magnitude, check_scalar
 
 __all__ = ["NeighborIndex", "squared_distances"]
 
@@ -51,8 +51,7 @@ class NeighborIndex:
         if 0 in X.shape:
             raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
         check_magnitude(X, "X")
-        if method not in ("auto", "tree", "brute", "line"):
-            raise ValueError(f"method must be auto, tree, brute or line, got {method!r}")
+        check_choice(method, "method", ("auto", "tree", "brute", "line"))
         self._X = np.ascontiguousarray(X, dtype=np.float64)
         d = X.shape[1]
         if method == "auto":

@@ -37,6 +37,7 @@ ARGUMENTS = {
     "rankings.reveal_pairs": {"rankings": [[2, 0, 1, 3], [1, 0, 3, 2]], "share": 0.5},
     "sequences.sample_hmm": {"start": [0.5, 0.5], "transition": [[0.9, 0.1], [0.2, 0.8]], "means": [0.0, 1.0]},
     "sequences.make_protein_families": {"n_folds": 1},
+    "counts.pitman_yor_sticks": {"discount": 0.1, "concentration": 5.0},
     "counts.pitman_yor_weights": {"discount": 0.1, "concentration": 5.0},
     "counts.make_spike_words": {"n_bins": 500},
     "counts.discrete_law": {"kind": "pitman-yor"},
@@ -128,9 +129,9 @@ def test_every_public_simulator_says_its_law_and_shows_an_example():
         assert doc and "Examples" in doc and ">>>" in doc, name
 
 
-def test_a_random_state_of_the_old_kind_works():
-    old = np.random.RandomState(0)
-    assert ALL["classification.make_twonorm"](3, random_state=old).data.shape == (3, 20)
+def test_a_random_state_of_the_old_kind_is_refused_with_the_way_to_write_it():
+    with pytest.raises(TypeError, match=r"in place of RandomState\(7\) write 7"):
+        ALL["classification.make_twonorm"](3, random_state=np.random.RandomState(0))
 
 
 def test_a_simulator_asked_of_the_package_says_where_it_lives():

@@ -561,7 +561,7 @@ def test_claim_08_hull_has_the_same_complexity():
 
 
 def test_claim_08_stumps_on_a_line():
-    value, se = rademacher(np.arange(100.0)[:, None], draws=4000, rng=np.random.default_rng(80))
+    value, se = rademacher(np.arange(100.0)[:, None], n_draws=4000, random_state=np.random.default_rng(80))
     assert abs(value - 0.1865) < 3 * se + 0.002
     assert value < float(rademacher_vc_bound(100, 2)) == pytest.approx(0.859, abs=5e-4)
 

@@ -395,7 +395,7 @@ def test_claim_11_rejection_is_a_decision_with_a_price():
 def test_claim_12_monte_carlo_meets_the_closed_form():
     for delta in (0.5, 2.0, 3.5):
         problem = two_gaussians(m1=delta)
-        risk = problem.bayes_risk(method="mc", n_samples=50_000, rng=7)
+        risk = problem.bayes_risk(method="mc", n_samples=50_000, random_state=7)
         assert abs(risk - stats.norm.cdf(-delta / 2)) < 4 * risk.error
         naive = np.sqrt(risk * (1 - risk) / 50_000)
         assert risk.error < 0.8 * naive  # the labels' own noise is gone
@@ -403,7 +403,7 @@ def test_claim_12_monte_carlo_meets_the_closed_form():
     assert problem.bayes_risk().method == "exact"
     scores = []
     for seed in range(60):
-        risk = problem.bayes_risk(method="mc", n_samples=1_000, rng=seed)
+        risk = problem.bayes_risk(method="mc", n_samples=1_000, random_state=seed)
         scores.append((risk - problem.bayes_risk()) / risk.error)
     # 60 standard scores: mean 0 +- 0.13, variance 1 +- 0.18, four of these allowed.
     assert abs(np.mean(scores)) < 0.52 and 0.3 < np.var(scores) < 1.75
@@ -894,7 +894,7 @@ def test_reject_tradeoff_of_any_rule():
 
 
 def test_estimate_is_a_number_with_an_error():
-    value = two_gaussians().bayes_risk(method="mc", n_samples=1000, rng=0)
+    value = two_gaussians().bayes_risk(method="mc", n_samples=1000, random_state=0)
     again = pickle.loads(pickle.dumps(value))
     assert again == value and again.error == value.error > 0 and again.method == "mc"
     assert isinstance(value, float) and f"{value:.3f}" == f"{float(value):.3f}" and "±" in repr(value)
@@ -1011,7 +1011,7 @@ def test_risk_of_classifiers_with_many_changes():
     assert abs(problem.risk(g) - expected) < 1e-4  # two stripes closer than the grid go unseen
     costly = problem.risk(g, cost_matrix(3, 2), points=stripes)
     assert abs(costly - (1.2 * ones[0] + 1.2 * (1 - ones[1]))) < 1e-10
-    sampled = problem.risk(g, method="mc", n_samples=20_000, rng=18)
+    sampled = problem.risk(g, method="mc", n_samples=20_000, random_state=18)
     assert abs(sampled - expected) < 4 * sampled.error
     assert problem.risk(problem.bayes_classifier()) == pytest.approx(problem.bayes_risk(), abs=1e-10)
 
@@ -1062,21 +1062,21 @@ def test_grid_keeps_its_stated_accuracy(problem, exact):
     assert abs(found - exact) <= found.error
     rough = problem.bayes_risk(method="grid", tol=1e-4)
     assert abs(rough - exact) <= rough.error <= 1e-4
-    assert problem.bayes_risk(method="mc", n_samples=20_000, rng=19) == pytest.approx(exact, abs=0.01)
+    assert problem.bayes_risk(method="mc", n_samples=20_000, random_state=19) == pytest.approx(exact, abs=0.01)
 
 
 def test_grid_and_monte_carlo_agree_on_rejection():
     problem = two_gaussians([0, 0], [1, 1], np.eye(2), [[2, 0.5], [0.5, 1]], pi1=0.3)
     loss = cost_matrix(2, 1)
     exact = problem.reject_tradeoff(0.25, loss, tol=1e-4)
-    sampled = problem.reject_tradeoff(0.25, loss, method="mc", n_samples=40_000, rng=20)
+    sampled = problem.reject_tradeoff(0.25, loss, method="mc", n_samples=40_000, random_state=20)
     for a, b in zip(exact, sampled, strict=True):
         assert a.method == "grid" and abs(a - b) < 4 * b.error + a.error
 
 
 def test_monte_carlo_in_batches_is_one_average(monkeypatch):
-    monkeypatch.setattr("learnable.foundations.bayes_decision_theory.density._BATCH", 7)
-    found = student(1.0).bayes_risk(method="mc", n_samples=1_000, rng=5)
+    monkeypatch.setattr("learnable.laws.density._BATCH", 7)
+    found = student(1.0).bayes_risk(method="mc", n_samples=1_000, random_state=5)
     u = np.random.default_rng(5).uniform(0, 4, 1_000)  # the same stream, in one draw
     values = np.minimum(u, 1) / (1 + u)
     assert found == pytest.approx(values.mean(), rel=1e-12)
@@ -1085,13 +1085,13 @@ def test_monte_carlo_in_batches_is_one_average(monkeypatch):
 
 def test_monte_carlo_needs_little_memory():
     problem = gaussian_classes(np.arange(10.0))
-    problem.bayes_risk(method="mc", n_samples=1000, rng=0)
+    problem.bayes_risk(method="mc", n_samples=1000, random_state=0)
     tracemalloc.start()
-    problem.bayes_risk(method="mc", n_samples=500_000, rng=0)
+    problem.bayes_risk(method="mc", n_samples=500_000, random_state=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 500_000 * 10 * 8  # one table of all posteriors would take 40 MB, and several are in use
-    batches = problem.bayes_risk(method="mc", n_samples=200_000, rng=0)
+    batches = problem.bayes_risk(method="mc", n_samples=200_000, random_state=0)
     assert batches == pytest.approx(problem.bayes_risk(method="quad"), abs=4 * batches.error)
 
 

@@ -665,7 +665,7 @@ def test_cross_validation_and_selection():
     ("call", "message"),
     [
         (lambda: dichotomies([[0.0, 1.0]], "intervals"), "one coordinate"),
-        (lambda: dichotomies([0.0], "circles"), "family must be one of"),
+        (lambda: dichotomies([0.0], "circles"), "family must be .* or .polygons., got"),
         (lambda: dichotomies([0.0], "k_intervals"), "k"),
         (lambda: dichotomies([np.nan], "intervals"), "points"),
         (lambda: growth_function("orthants", 5, d=3), "no closed form"),

@@ -765,7 +765,7 @@ def test_multi_split_multiplies_by_the_number_selected():
     X = rng.standard_normal((80, 30))
     y = 0.6 * X[:, 3] + 0.5 * X[:, 9] + rng.standard_normal(80)
     P = dl.multi_split(X, y, n_splits=1, gamma_min=0.5, random_state=0)
-    order = np.random.RandomState(0).permutation(80)
+    order = np.random.default_rng(0).permutation(80)
     first, second = order[:40], order[40:]
     chosen = np.flatnonzero(dl.scaled_lasso(X[first], y[first]).coef)
     raw = dl.oracle_ols(X[second], y[second], chosen).pvalues

@@ -579,7 +579,7 @@ def test_pegasos_comes_near_the_optimum():
 
 def test_pegasos_takes_the_steps_of_its_definition():
     X, y = overlapping(12, n=30, d=2, shift=0.5)
-    draws = np.random.RandomState(0).randint(30, size=90)
+    draws = np.random.default_rng(0).integers(30, size=90)
     w, late, lam = np.zeros(2), [], 1.0 / (30 * 0.3)
     for t, i in enumerate(draws, start=1):
         inside = y[i] * (X[i] @ w) < 1.0

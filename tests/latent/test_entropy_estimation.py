@@ -846,7 +846,7 @@ def test_bad_samples_and_multiplicities():
         (lambda: ee.from_entropy_coordinates(1.0, 2.0), "gamma"),
         (lambda: ee.to_entropy_coordinates(0.5, -0.2), "alpha"),
         (lambda: ee.inverse_digamma(np.nan), "NaN"),
-        (lambda: ee.sample_py(0.2, -1.0), "alpha"),
+        (lambda: ee.sample_py(0.2, -1.0), "concentration"),
         (lambda: ee.sample_py(0.2, 1.0, n_sticks=0), "n_sticks"),
         (lambda: ee.PYMEntropy(q="flat").fit(SMALL), "q must"),
         (lambda: ee.PYMEntropy(strength=-1).fit(SMALL), "strength"),

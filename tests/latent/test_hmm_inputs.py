@@ -48,7 +48,7 @@ def test_every_recursion_takes_every_memory_layout(k):
         lambda x: al.restricted_pmap(hmm, x),
         lambda x: al.kblock(hmm, x, 3),
         lambda x: al.rabiner_blocks(hmm, x, 2),
-        lambda x: al.sample_paths(hmm, x, 4, rng=0),
+        lambda x: al.sample_paths(hmm, x, 4, random_state=0),
     ]
     for call in calls:
         expected = call(table)

@@ -792,7 +792,7 @@ def test_ties_go_to_class_one_on_the_boundary_and_to_class_zero_among_constants(
 
 
 def test_symmetric_solves_where_the_matrix_is_nearly_or_quite_singular():
-    from learnable.linear.linear_discrimination.base import solve_symmetric
+    from learnable.linear.rules import solve_symmetric
 
     # Singular but for rounding: the answer of least norm, not one blown up by a tiny pivot.
     np.testing.assert_allclose(

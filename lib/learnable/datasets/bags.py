@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_choice, check_rng
 
 __all__ = ["make_digit_bags", "make_scene_bags"]
 
@@ -39,7 +40,7 @@ def make_digit_bags(n_bags=100, *, rule="conjunction", part="train", random_stat
     """
     check_choice(rule, "rule", ("conjunction", "loose", "classical"))
     check_choice(part, "part", ("train", "test"))
-    n, rng = check_size(n_bags, "n_bags"), generator(random_state)
+    n, rng = check_size(n_bags, "n_bags"), check_rng(random_state)
     reduced, digit = _digit_components()
     half = np.arange(len(reduced)) % 2 == (part == "test")
     pools = [np.flatnonzero(half & (digit == k)) for k in range(10)]
@@ -103,7 +104,7 @@ def make_scene_bags(n_images=90, *, shape=(64, 96), feature_noise=0.05, random_s
     >>> made.images.shape, made.target_names
     ((6, 16, 24, 3), ['mountain', 'skiing', 'beach'])
     """
-    n, rng = check_size(n_images, "n_images"), generator(random_state)
+    n, rng = check_size(n_images, "n_images"), check_rng(random_state)
     rows, columns = (check_size(s, "shape", low=8) for s in shape)
     names = list(_REGIONS)
     y = rng.permutation(np.arange(n) % 3)

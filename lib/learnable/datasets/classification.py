@@ -11,8 +11,8 @@ import numpy as np
 from scipy import integrate, special, stats
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import answer, check_choice, check_size, generator, random_orthogonal
-from learnable.validation import check_finite_array, check_probability_vector, check_scalar
+from learnable.datasets._simulate import answer, check_size, random_orthogonal
+from learnable.validation import check_choice, check_finite_array, check_probability_vector, check_rng, check_scalar
 
 __all__ = [
     "make_gaussian_classes",
@@ -44,7 +44,7 @@ def make_twonorm(n_samples=300, *, d=20, random_state=None, return_X_y=False):
     >>> round(make_twonorm(10, random_state=0).bayes_risk, 5)
     0.02275
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d"), check_rng(random_state)
     y = _balanced(n, 2, rng, exact=False)
     a = 2 / np.sqrt(d)
     X = rng.standard_normal((n, d)) + a * (2 * y - 1)[:, None]
@@ -64,7 +64,7 @@ def make_ringnorm(n_samples=300, *, d=20, random_state=None, return_X_y=False):
     >>> round(make_ringnorm(10, random_state=0).bayes_risk, 4)
     0.0124
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d"), check_rng(random_state)
     y = _balanced(n, 2, rng, exact=False)
     a = 2 / np.sqrt(d)
     noise = rng.standard_normal((n, d))
@@ -93,7 +93,7 @@ def make_threenorm(n_samples=300, *, d=20, random_state=None, return_X_y=False):
     >>> round(make_threenorm(10, random_state=0).bayes_risk, 4)
     0.1046
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d", low=2), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d", low=2), check_rng(random_state)
     if d % 2:
         raise ValueError(f"d must be even, got {d}")
     a = 2 / np.sqrt(d)
@@ -129,7 +129,7 @@ def make_waveform(n_samples=300, *, n_noise=0, random_state=None, return_X_y=Fal
     >>> make_waveform(5, n_noise=19, random_state=0).data.shape
     (5, 40)
     """
-    n, n_noise, rng = check_size(n_samples), check_size(n_noise, "n_noise", low=0), generator(random_state)
+    n, n_noise, rng = check_size(n_samples), check_size(n_noise, "n_noise", low=0), check_rng(random_state)
     X, y = _waves(n, rng)
     if n_noise:
         X = np.hstack([X, rng.standard_normal((n, n_noise))])
@@ -196,7 +196,7 @@ def make_gaussian_classes(
     >>> round(made.bayes_risk, 4), made.posterior.shape
     (0.1587, (5, 2))
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     means = check_finite_array(means, "means", ndim=2)
     if 0 in means.shape:
         raise ValueError(f"means must have at least one row and one column, got shape {means.shape}")
@@ -256,7 +256,7 @@ def make_mixture_means(n_samples=200, *, n_means=10, spread=0.2, grid=300, rando
     >>> made.means.shape, 0 < made.bayes_risk < 0.5
     ((2, 10, 2), True)
     """
-    n, m, rng = check_size(n_samples), check_size(n_means, "n_means"), generator(random_state)
+    n, m, rng = check_size(n_samples), check_size(n_means, "n_means"), check_rng(random_state)
     spread = check_scalar(spread, "spread", low=0, closed="neither")
     means = rng.standard_normal((2, m, 2)) + np.array([[0.0, 1.0], [1.0, 0.0]])[:, None, :]
     y = _balanced(n, 2, rng, exact=True)
@@ -285,7 +285,7 @@ def make_noisy_product(n_samples=300, *, noise=0.3, random_state=None, return_X_
     >>> round(make_noisy_product(5, random_state=0).bayes_risk, 4)
     0.1748
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     noise = check_scalar(noise, "noise", low=0)
     X = rng.standard_normal((n, 2))
     product = X[:, 0] * X[:, 1]
@@ -313,7 +313,7 @@ def make_logistic(
     >>> round(make_logistic(5, random_state=0).bayes_risk, 4)
     0.3085
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     w = check_finite_array(coef, "coef", ndim=1)
     d = len(w)
     low = -1 / (d - 1) if d > 1 else -1
@@ -345,7 +345,7 @@ def make_softmax_field(n_samples=1000, *, random_state=None, return_X_y=False):
     >>> bool((made.posterior.max(axis=1) < 0.5)[made.data[:, 0] < 0.6].all())
     True
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     X = rng.random((n, 2))
     q = _field(X)
     y = (rng.random((n, 1)) > q.cumsum(axis=1)[:, :2]).sum(axis=1)
@@ -375,7 +375,7 @@ def make_subspace_mixture(n_samples=1000, *, k=50, d=50, rank=10, spread=4.0, ra
     (3, 6)
     """
     n, k, d = check_size(n_samples), check_size(k, "k"), check_size(d, "d")
-    rank, rng = check_scalar(rank, "rank", low=1, high=d, integer=True), generator(random_state)
+    rank, rng = check_scalar(rank, "rank", low=1, high=d, integer=True), check_rng(random_state)
     spread = check_scalar(spread, "spread", low=0)
     centres = spread * rng.standard_normal((k, d))
     bases = np.array([random_orthogonal(d, rng)[:, :rank] for _ in range(k)])
@@ -413,7 +413,7 @@ def make_hidden_clusters(kind="4-class", n_samples=500, *, n_noise=None, random_
     [0, 9, 17, 18, 19]
     """
     check_choice(kind, "kind", (*_HIDDEN, "5-class-5", "5-class-15"))
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     if kind in _HIDDEN:
         means, variances = (np.array(v, dtype=np.float64) for v in _HIDDEN[kind])
         relevant = np.arange(2)

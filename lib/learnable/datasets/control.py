@@ -7,8 +7,8 @@ objectives. What moves in continuous space or needs a program of its own lives i
 import numpy as np
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = [
     "cart_pole_step",
@@ -174,7 +174,7 @@ def random_mdp(n_states=10, n_actions=3, *, branching=None, random_state=None):
     >>> int((made.transition > 0).sum(axis=2).max())
     2
     """
-    s, a, rng = check_size(n_states, "n_states"), check_size(n_actions, "n_actions"), generator(random_state)
+    s, a, rng = check_size(n_states, "n_states"), check_size(n_actions, "n_actions"), check_rng(random_state)
     b = s if branching is None else check_scalar(branching, "branching", low=1, high=s, integer=True)
     transition = np.zeros((a, s, s))
     where = np.argsort(rng.random((a, s, s)), axis=2)[:, :, :b]

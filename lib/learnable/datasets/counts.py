@@ -4,10 +4,19 @@ import numpy as np
 from scipy import special, stats
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_choice, check_rng, check_scalar
 
-__all__ = ["discrete_law", "make_genotypes", "make_spike_words", "make_symbols", "pitman_yor_weights"]
+__all__ = [
+    "discrete_law",
+    "make_genotypes",
+    "make_spike_words",
+    "make_symbols",
+    "pitman_yor_sticks",
+    "pitman_yor_weights",
+]
+
+_BLOCK = 1000  # sticks that are drawn at a time
 
 
 def pitman_yor_weights(discount, concentration, *, tol=1e-3, max_sticks=2_000_000, random_state=None):
@@ -30,19 +39,54 @@ def pitman_yor_weights(discount, concentration, *, tol=1e-3, max_sticks=2_000_00
     >>> round(float(weights.sum()), 12)
     1.0
     """
-    d = check_scalar(discount, "discount", low=0, high=1, closed="left")
-    alpha = check_scalar(concentration, "concentration", low=-d, closed="neither")
-    tol, rng = check_scalar(tol, "tol", low=0, high=1, closed="neither"), generator(random_state)
-    limit, left, parts, first = check_size(max_sticks, "max_sticks"), 1.0, [], 1
-    while left >= tol and first <= limit:
-        index = np.arange(first, first + 1000)
-        beta = rng.beta(1 - d, alpha + index * d)
-        rest = left * np.cumprod(1 - beta)
-        parts.append(np.concatenate([[left], rest[:-1]]) * beta)
-        left, first = rest[-1], first + 1000
-    weights = np.concatenate(parts)
+    weights, _ = pitman_yor_sticks(discount, concentration, tol=tol, max_sticks=max_sticks, random_state=random_state)
     weights = weights[weights > 0]
     return weights / weights.sum()
+
+
+def pitman_yor_sticks(discount, concentration, *, tol=1e-3, n_sticks=None, max_sticks=2_000_000, random_state=None):
+    """Break sticks: weights of a draw from PY(d, alpha), in size-biased order, and the mass that is left.
+
+    beta_i ~ Beta(1 - d, alpha + i d), weight_i = beta_i prod_{j<i} (1 - beta_j), until less than `tol` is left.
+    Nothing is normalised: the weights and the rest sum to one.
+
+    Parameters
+    ----------
+    discount : float in [0, 1)
+        d; zero is the Dirichlet process.
+    concentration : float > -discount
+        alpha.
+    tol : float, default=1e-3
+        Not used if `n_sticks` is given.
+    n_sticks : int, optional
+        Break exactly that many.
+    max_sticks : int, default=2_000_000
+        With a large discount the mass decays like a power of the number of sticks.
+    random_state : None, int or Generator
+
+    Returns
+    -------
+    weights : ndarray
+    left : float
+
+    Examples
+    --------
+    >>> weights, left = pitman_yor_sticks(0.2, 5.0, random_state=0)
+    >>> left < 1e-3, round(float(weights.sum()) + left, 12)
+    (True, 1.0)
+    """
+    d = check_scalar(discount, "discount", low=0, high=1, closed="left")
+    alpha = check_scalar(concentration, "concentration", low=-d, closed="neither")
+    tol, rng = check_scalar(tol, "tol", low=0, high=1, closed="neither"), check_rng(random_state)
+    limit = check_size(max_sticks, "max_sticks") if n_sticks is None else check_size(n_sticks, "n_sticks")
+    left, parts, done = 1.0, [], 0
+    while done < limit and (n_sticks is not None or left >= tol):
+        index = np.arange(done + 1, min(done + _BLOCK, limit) + 1)
+        beta = rng.beta(1.0 - d, alpha + index * d)
+        rest = left * np.cumprod(1.0 - beta)
+        parts.append(np.append(left, rest[:-1]) * beta)
+        left, done = float(rest[-1]), done + index.size
+    return np.concatenate(parts), left
 
 
 def discrete_law(kind="zipf", k=1000, *, exponent=1.5, mean=np.e, discount=0.0, concentration=100.0, random_state=None):
@@ -99,7 +143,7 @@ def make_symbols(n_samples=1000, probabilities=None, *, kind="zipf", random_stat
     >>> int(made.counts.sum()), round(made.entropy, 4)
     (100, 2.0794)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     if probabilities is None:
         p = discrete_law(kind, random_state=rng, **law)
     else:
@@ -128,7 +172,7 @@ def make_spike_words(n_bins=100_000, *, n_cells=8, rate=(0.02, 0.05), correlatio
     >>> made.data.shape, made.probabilities.shape
     ((1000, 5), (32,))
     """
-    n, c, rng = check_size(n_bins, "n_bins"), check_size(n_cells, "n_cells"), generator(random_state)
+    n, c, rng = check_size(n_bins, "n_bins"), check_size(n_cells, "n_cells"), check_rng(random_state)
     low, high = (check_scalar(r, "rate", low=0, high=1, closed="neither") for r in rate)
     correlation = check_scalar(correlation, "correlation", low=0, high=1, closed="left")
     rates = rng.uniform(low, high, c)
@@ -161,7 +205,7 @@ def make_genotypes(n_samples=216, *, n_populations=3, n_loci=8, n_alleles=5, ran
     >>> make_genotypes(10, random_state=0).data.shape
     (10, 8, 2)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     k, loci = check_size(n_populations, "n_populations"), check_size(n_loci, "n_loci")
     frequencies = rng.dirichlet(np.ones(check_size(n_alleles, "n_alleles")), size=(k, loci))
     y = rng.integers(k, size=n)

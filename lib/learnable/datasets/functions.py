@@ -7,8 +7,8 @@ import numpy as np
 from scipy import spatial
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator
-from learnable.validation import check_finite_array, check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_choice, check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "Objective",
@@ -49,7 +49,7 @@ class Objective:
 
     def sample(self, n, random_state=None):
         """n uniform points of the box."""
-        return generator(random_state).uniform(self.low, self.high, (check_size(n, "n"), self.d))
+        return check_rng(random_state).uniform(self.low, self.high, (check_size(n, "n"), self.d))
 
 
 def _branin(x, y):
@@ -183,7 +183,7 @@ def gp_draw(points, *, kernel="rbf", length_scale=0.2, variance=1.0, n_draws=1, 
     (2, 5)
     """
     check_choice(kernel, "kernel", ("rbf", "matern52", "matern32"))
-    points, rng = check_finite_array(points, "points", ndim=2), generator(random_state)
+    points, rng = check_finite_array(points, "points", ndim=2), check_rng(random_state)
     scale = np.broadcast_to(np.asarray(length_scale, dtype=np.float64), points.shape[1:])
     if (scale <= 0).any():
         raise ValueError("length_scale must be positive")
@@ -215,7 +215,7 @@ def make_vaccine_twin(n_arms=3089, *, d=45, noise=1.1534, best=0.04, random_stat
     >>> int((made.reward == made.reward.max()).sum())
     20
     """
-    n, d, rng = check_size(n_arms, "n_arms"), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_arms, "n_arms"), check_size(d, "d"), check_rng(random_state)
     best = check_scalar(best, "best", low=0, high=1, closed="right")
     X = rng.standard_normal((n, d))
     raw = X @ rng.standard_normal(d) / np.sqrt(d)
@@ -235,7 +235,7 @@ def make_electrode_twin(n_arms=116, *, noise=0.0463, random_state=None):
     >>> made.data.shape, float(made.reward.max())
     ((116, 4), 3.0)
     """
-    rng, noise = generator(random_state), check_scalar(noise, "noise", low=0)
+    rng, noise = check_rng(random_state), check_scalar(noise, "noise", low=0)
     places = np.array([(i, j) for i in range(3) for j in range(9)], dtype=np.float64)
     pairs = np.array([np.concatenate([a, b]) for k, a in enumerate(places) for m, b in enumerate(places) if k != m])
     n = check_scalar(n_arms, "n_arms", low=2, high=len(pairs), integer=True)
@@ -269,7 +269,7 @@ def mm1_waiting_times(utilisation, *, n_replications=10, run_length=1000, random
     if (rho <= 0).any() or (rho >= 1).any():
         raise ValueError("utilisation must lie in (0, 1)")
     reps, n = check_size(n_replications, "n_replications"), check_size(run_length, "run_length")
-    rng = generator(random_state)
+    rng = check_rng(random_state)
     wait, total = np.zeros((len(rho), reps)), np.zeros((len(rho), reps))
     for _ in range(n):
         total += wait

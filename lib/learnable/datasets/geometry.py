@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = ["filament_graph", "make_filaments", "make_harmonic_curve", "make_spiral"]
 
@@ -23,7 +23,7 @@ def make_spiral(n_samples=1000, *, noise=0.0, random_state=None):
     >>> bool(np.allclose(made.curve(made.t), made.data))
     True
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     noise = check_scalar(noise, "noise", low=0)
     t = rng.uniform(3, 12, n)
     return Bunch(data=_spiral(t) + noise * rng.standard_normal((n, 2)), t=t, curve=_spiral)
@@ -46,7 +46,7 @@ def make_harmonic_curve(n_samples=1000, *, noise=0.0, random_state=None):
     >>> make_harmonic_curve(4, random_state=0).data.shape
     (4, 10)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     noise = check_scalar(noise, "noise", low=0)
     t = rng.uniform(0, 2 * np.pi, n)
     return Bunch(data=_harmonics(t) + noise * rng.standard_normal((n, 10)), t=t, curve=_harmonics)
@@ -94,7 +94,7 @@ def filament_graph(kind="lens", *, size=5, random_state=None):
     """
     kinds = ("segment", "Y", "star", "theta", "lens", "eight", "ladder", "streets", "tree", "neuron", "spiral")
     check_choice(kind, "kind", kinds)
-    size, rng = check_size(size, "size"), generator(random_state)
+    size, rng = check_size(size, "size"), check_rng(random_state)
     vertices, edges, curves = [], [], {}
     if kind == "segment":
         vertices, edges = [[0, 0], [1, 0]], [(0, 1)]
@@ -188,7 +188,7 @@ def make_filaments(kind="lens", n_samples=1000, *, noise=0.0, size=5, random_sta
     >>> made.data.shape, made.graph.degrees.tolist()
     ((30, 2), [3, 1, 1, 1])
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     noise = check_scalar(noise, "noise", low=0)
     graph = filament_graph(kind, size=size, random_state=rng)
     pieces = [np.diff(c, axis=0) for c in graph.curves]

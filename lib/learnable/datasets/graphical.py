@@ -7,8 +7,8 @@ import numpy as np
 from scipy import linalg, special
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator
-from learnable.validation import check_finite_array, check_has, check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_choice, check_finite_array, check_has, check_rng, check_scalar, check_symmetric
 
 __all__ = [
     "hub_adjacency",
@@ -44,7 +44,7 @@ def precision_matrix(kind="chain", p=100, *, shift=1.0, copies=1, random_state=N
     [[1.25, -0.5, 0.0], [-0.5, 1.25, -0.5], [0.0, -0.5, 1.25]]
     """
     check_choice(kind, "kind", ("chain", "random"))
-    p, copies, rng = check_size(p, "p"), check_size(copies, "copies"), generator(random_state)
+    p, copies, rng = check_size(p, "p"), check_size(copies, "copies"), check_rng(random_state)
     shift = check_scalar(shift, "shift", low=0, closed="neither")
     if kind == "chain":
         theta = 1.25 * np.eye(p) - 0.5 * (np.eye(p, k=1) + np.eye(p, k=-1))
@@ -77,7 +77,7 @@ def hub_adjacency(p=100, n_hubs=4, *, p_edge=0.02, p_hub=0.7, components=1, rand
     >>> bool(adjacency.sum(axis=0)[hubs].min() > 20)
     True
     """
-    p, rng = check_size(p, "p"), generator(random_state)
+    p, rng = check_size(p, "p"), check_rng(random_state)
     n_hubs = check_scalar(n_hubs, "n_hubs", low=0, high=p, integer=True)
     p_edge, p_hub = (check_scalar(v, k, low=0, high=1) for v, k in ((p_edge, "p_edge"), (p_hub, "p_hub")))
     check_choice(components, "components", (1, 2))
@@ -106,7 +106,7 @@ def precision_from_adjacency(adjacency, *, margin=0.1, random_state=None):
     adjacency = np.asarray(adjacency, dtype=bool)
     if adjacency.ndim != 2 or not np.array_equal(adjacency, adjacency.T):
         raise ValueError("adjacency must be a symmetric matrix")
-    rng, margin = generator(random_state), check_scalar(margin, "margin", low=0, closed="neither")
+    rng, margin = check_rng(random_state), check_scalar(margin, "margin", low=0, closed="neither")
     values = rng.uniform(0.25, 0.75, adjacency.shape) * rng.choice([-1.0, 1.0], size=adjacency.shape)
     entries = np.where(adjacency & ~np.eye(len(adjacency), dtype=bool), values, 0.0)
     symmetric = (entries + entries.T) / 2
@@ -137,7 +137,7 @@ def make_gaussian_graph(kind="chain", n_samples=50, *, p=100, n_hubs=4, copies=1
     >>> made.data.shape, made.hubs.shape
     ((20, 30), (2,))
     """
-    n, rng, hubs = check_size(n_samples), generator(random_state), np.array([], dtype=int)
+    n, rng, hubs = check_size(n_samples), check_rng(random_state), np.array([], dtype=int)
     if isinstance(kind, str):
         check_choice(kind, "kind", ("chain", "random", "hubs", "two-hubs", "scale-free", "covariance-hubs"))
         if kind in ("chain", "random"):
@@ -195,15 +195,13 @@ def make_ising(n_samples=200, theta=None, *, p=20, n_hubs=2, n_sweeps=200, rando
     >>> made.data.mean(axis=0).tolist()
     [1.0, 0.0]
     """
-    n, sweeps, rng = check_size(n_samples), check_size(n_sweeps, "n_sweeps"), generator(random_state)
+    n, sweeps, rng = check_size(n_samples), check_size(n_sweeps, "n_sweeps"), check_rng(random_state)
     hubs = np.array([], dtype=int)
     if theta is None:
         graph, hubs = hub_adjacency(p, n_hubs, random_state=rng)
         theta = precision_from_adjacency(graph, random_state=rng)
         np.fill_diagonal(theta, 0.0)
-    theta = check_finite_array(theta, "theta", ndim=2)
-    if not np.array_equal(theta, theta.T):
-        raise ValueError("theta must be symmetric")
+    theta = check_symmetric(theta, "theta")
     couplings = theta - np.diag(np.diag(theta))
     X = rng.integers(2, size=(n, len(theta))).astype(np.float64)
     for _ in range(sweeps):
@@ -241,7 +239,7 @@ def random_dag(p, expected_degree=2.0, *, kind="random", shuffle=True, random_st
     [[0, 1], [1, 2], [2, 3]]
     """
     check_choice(kind, "kind", ("random", "chain", "tree", "star", "collider"))
-    p, rng = check_size(p, "p", low=2), generator(random_state)
+    p, rng = check_size(p, "p", low=2), check_rng(random_state)
     upper = np.zeros((p, p), dtype=bool)
     if kind == "random":
         chance = check_scalar(expected_degree, "expected_degree", low=0, high=p - 1) / (p - 1)
@@ -303,7 +301,7 @@ def make_linear_sem(
     >>> bool(np.allclose(made.precision @ made.cov, np.eye(5)))
     True
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     laws = ("gaussian", "laplace", "uniform", "t")
     check_choice(noise, "noise", (*laws, "mixed"))
     if adjacency is None:
@@ -390,7 +388,7 @@ def make_bayesnet(n_samples=200, *, p=20, max_parents=5, random_state=None):
     >>> made.data.shape, max(map(len, made.parents)) <= 2
     ((50, 6), True)
     """
-    n, p, rng = check_size(n_samples), check_size(p, "p"), generator(random_state)
+    n, p, rng = check_size(n_samples), check_size(p, "p"), check_rng(random_state)
     k = check_size(max_parents, "max_parents")
     order = rng.permutation(p)
     X, probability = np.zeros((n, p), dtype=np.int64), np.empty((n, p))
@@ -431,7 +429,7 @@ def sample_bayesnet(net, n_samples=100, *, random_state=None):
     >>> sample_bayesnet(load("asia"), 3, random_state=0).shape
     (3, 8)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     check_has(net, "net", "parents tables", "a stored network, such as load('asia')")
     adjacency = np.zeros((len(net.parents),) * 2, dtype=bool)
     for child, above in enumerate(net.parents):
@@ -454,7 +452,7 @@ def make_binary_tree_field(n_samples=100, *, p=12, flip=0.2, random_state=None):
     >>> len(made.edges)
     3
     """
-    n, p, rng = check_size(n_samples), check_size(p, "p", low=2), generator(random_state)
+    n, p, rng = check_size(n_samples), check_size(p, "p", low=2), check_rng(random_state)
     flip = check_scalar(flip, "flip", low=0, high=1)
     adjacency, order = random_dag(p, kind="tree", random_state=rng)
     X = rng.choice([-1, 1], size=(n, p))

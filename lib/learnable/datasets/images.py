@@ -4,9 +4,9 @@ import numpy as np
 from scipy import ndimage, signal
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator
+from learnable.datasets._simulate import check_size
 from learnable.datasets.loaders import load_picture
-from learnable.validation import check_scalar
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = [
     "ROOM_CLASSES",
@@ -37,7 +37,7 @@ def shake_kernel(size=15, *, n_points=500, random_state=None):
     >>> kernel.shape, round(float(kernel.sum()), 12)
     ((13, 13), 1.0)
     """
-    size, n, rng = check_size(size, "size", low=3), check_size(n_points, "n_points", low=10), generator(random_state)
+    size, n, rng = check_size(size, "size", low=3), check_size(n_points, "n_points", low=10), check_rng(random_state)
     if size % 2 == 0:
         raise ValueError(f"size must be odd, got {size}")
     path = ndimage.gaussian_filter1d(np.cumsum(rng.standard_normal((n, 2)), axis=0), n / 10, axis=0)
@@ -79,7 +79,7 @@ def make_blurred(image="camera", *, kernel=15, noise=0.01, shape=(255, 255), ran
     >>> made.data.shape, made.sharp.shape
     ((52, 52), (64, 64))
     """
-    rng, noise = generator(random_state), check_scalar(noise, "noise", low=0)
+    rng, noise = check_rng(random_state), check_scalar(noise, "noise", low=0)
     sharp = load_picture(image, gray=True, shape=shape) if isinstance(image, str) else np.asarray(image, float)
     if sharp.ndim != 2:
         raise ValueError("image must be a grey image (two dimensions)")
@@ -108,7 +108,7 @@ def make_spike_train(n=90, *, n_spikes=8, kernel="uniform", kernel_size=11, nois
     8
     """
     check_choice(kernel, "kernel", ("uniform", "random"))
-    n, size, rng = check_size(n, "n"), check_size(kernel_size, "kernel_size"), generator(random_state)
+    n, size, rng = check_size(n, "n"), check_size(kernel_size, "kernel_size"), check_rng(random_state)
     m = check_scalar(n_spikes, "n_spikes", low=0, high=n, integer=True)
     spikes = np.zeros(n)
     spikes[rng.permutation(n)[:m]] = rng.uniform(0.5, 1.5, m) * rng.choice([-1.0, 1.0], size=m)
@@ -169,7 +169,7 @@ def make_noisy_silhouette(shape=(100, 100), *, flip=0.2, random_state=None):
     >>> made.data.shape
     (40, 50)
     """
-    rng, flip = generator(random_state), check_scalar(flip, "flip", low=0, high=1)
+    rng, flip = check_rng(random_state), check_scalar(flip, "flip", low=0, high=1)
     rows, columns = (check_size(s, "shape") for s in shape)
     full = load_picture("horse")
     i = (np.arange(rows) + 0.5) * full.shape[0] / rows
@@ -194,7 +194,7 @@ def make_rotated_objects(
     (6, 64)
     """
     k, lights, size = check_size(n_angles, "n_angles"), check_size(n_lights, "n_lights"), check_size(size, "size")
-    rng = generator(random_state)
+    rng = check_rng(random_state)
     data, target, angles, brightness = [], [], [], []
     levels = np.linspace(0.6, 1.0, lights)
     for label, name in enumerate(names):
@@ -335,7 +335,7 @@ def make_room(shape=(48, 64), *, depth_noise=0.01, missing=0.03, random_state=No
     ((24, 32, 3), True)
     """
     shape = tuple(check_size(s, "shape", low=2) for s in shape)
-    rng, depth_noise = generator(random_state), check_scalar(depth_noise, "depth_noise", low=0)
+    rng, depth_noise = check_rng(random_state), check_scalar(depth_noise, "depth_noise", low=0)
     missing = check_scalar(missing, "missing", low=0, high=1, closed="left")
     room = _build_room(rng)
     eye, yaw, pitch = _stand(room, rng)
@@ -364,7 +364,7 @@ def make_room_video(
     >>> len(video.frames), video.frames[0].target.shape
     (2, (12, 16))
     """
-    n, rng = check_size(n_frames, "n_frames"), generator(random_state)
+    n, rng = check_size(n_frames, "n_frames"), check_rng(random_state)
     shape = tuple(check_size(s, "shape", low=2) for s in shape)
     room = _build_room(rng)
     eye, yaw, pitch = _stand(room, rng)

@@ -19,7 +19,7 @@ from sklearn.utils import Bunch
 
 from learnable.datasets import _storage
 from learnable.datasets._registry import DATA, PASSED_ON, describe, entry, resolve
-from learnable.validation import check_scalar
+from learnable.validation import check_choice, check_scalar
 
 __all__ = ["load", "load_mnist", "load_movielens", "load_newsgroups", "load_picture", "load_splice_bits"]
 
@@ -113,8 +113,7 @@ def load_mnist(size=28, *, digits=None, return_X_y=False):
     >>> small.data.shape, float(small.data.min()), float(small.data.max())
     ((1000, 256), -1.0, 1.0)
     """
-    if size not in (28, 16):
-        raise ValueError(f"size must be 28 or 16, got {size!r}")
+    check_choice(size, "size", (28, 16))
     bunch = load("mnist_5000")
     if digits is not None:
         keep = np.isin(bunch.target, _checked_digits(digits))

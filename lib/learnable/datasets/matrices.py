@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_size, generator, random_orthogonal
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import check_size, random_orthogonal
+from learnable.validation import check_rng, check_scalar
 
 __all__ = ["make_low_rank", "make_mixed_sources", "make_planted_nmf", "make_ratings", "make_symmetric_tensor"]
 
@@ -35,7 +35,7 @@ def make_low_rank(shape=(100, 80), rank=5, *, noise=0.1, observed=0.3, skew=(0.0
     """
     n, m = (check_size(s, "shape") for s in shape)
     rank = check_scalar(rank, "rank", low=1, high=min(n, m), integer=True)
-    rng, noise = generator(random_state), check_scalar(noise, "noise", low=0)
+    rng, noise = check_rng(random_state), check_scalar(noise, "noise", low=0)
     left, right = rng.standard_normal((n, rank)) / np.sqrt(rank), rng.standard_normal((m, rank))
     matrix = left @ right.T
     row, column = _cells(n, m, observed, skew, rng)
@@ -75,7 +75,7 @@ def make_ratings(
     >>> made.rating.shape, sorted(set(made.rating.astype(int).tolist()))
     ((500,), [1, 2, 3, 4, 5])
     """
-    n, m, rng = check_size(n_users, "n_users"), check_size(n_items, "n_items"), generator(random_state)
+    n, m, rng = check_size(n_users, "n_users"), check_size(n_items, "n_items"), check_rng(random_state)
     count = check_scalar(n_ratings, "n_ratings", low=1, high=n * m, integer=True)
     rank, noise = check_size(rank, "rank"), check_scalar(noise, "noise", low=0)
     user, item = _cells(n, m, count if count > 1 else 1 / (n * m), skew, rng)
@@ -104,7 +104,7 @@ def make_mixed_sources(n_samples=10_000, kinds=("uniform", "laplace"), *, noise=
     >>> made.data.shape, made.kurtosis.tolist()
     ((100, 2), [-1.2, 3.0])
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     excess = {"uniform": -1.2, "laplace": 3.0, "sign": -2.0, "exponential": 6.0, "gaussian": 0.0}
     unknown = [k for k in kinds if k not in excess]
     if unknown or not len(kinds):
@@ -136,7 +136,7 @@ def make_planted_nmf(shape=(100, 200), k=5, *, noise=0.01, random_state=None):
     """
     d, n = (check_size(s, "shape") for s in shape)
     k = check_scalar(k, "k", low=1, high=d, integer=True)
-    rng, noise = generator(random_state), check_scalar(noise, "noise", low=0)
+    rng, noise = check_rng(random_state), check_scalar(noise, "noise", low=0)
     block = np.arange(d) * k // d
     W = np.zeros((d, k))
     for j in range(k):
@@ -168,7 +168,7 @@ def make_symmetric_tensor(d=10, k=5, *, weights=(1.0, 2.0), noise=0.01, random_s
     ...      made.components[0]))
     True
     """
-    d, rng = check_size(d, "d"), generator(random_state)
+    d, rng = check_size(d, "d"), check_rng(random_state)
     k = check_scalar(k, "k", low=1, high=d, integer=True)
     noise = check_scalar(noise, "noise", low=0)
     w = np.full(k, float(weights)) if np.ndim(weights) == 0 else rng.uniform(*weights, size=k)

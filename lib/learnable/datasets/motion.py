@@ -4,8 +4,8 @@ import numpy as np
 from scipy import special
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = [
     "make_curve_gestures",
@@ -63,7 +63,7 @@ def make_gesture_stream(
     >>> made.segments.shape, bool((made.target > 0).any())
     ((8, 3), True)
     """
-    n, rng = check_size(n_per_class, "n_per_class"), generator(random_state)
+    n, rng = check_size(n_per_class, "n_per_class"), check_rng(random_state)
     k = check_scalar(n_classes, "n_classes", low=1, high=10, integer=True)
     v = check_scalar(variability, "variability", low=0)
     null_share = check_scalar(null_share, "null_share", low=0, high=1, closed="left")
@@ -159,9 +159,8 @@ def make_curve_gestures(n_per_class=20, *, kind="position", length=(40, 90), ran
     >>> len(made.data), made.target_names[0]
     (12, 'circle')
     """
-    n, rng = check_size(n_per_class, "n_per_class"), generator(random_state)
-    if kind not in ("position", "acceleration"):
-        raise ValueError(f"kind must be 'position' or 'acceleration', got {kind!r}")
+    n, rng = check_size(n_per_class, "n_per_class"), check_rng(random_state)
+    check_choice(kind, "kind", ("position", "acceleration"))
     low, high = (check_size(v, "length", low=3) for v in length)
     series = []
     for name in _GESTURES:
@@ -193,7 +192,7 @@ def make_motion_stream(n_gestures=30, *, other_share=0.7, random_state=None):
     >>> made.data.shape[1], len(made.segments)
     (2, 4)
     """
-    n, rng = check_size(n_gestures, "n_gestures"), generator(random_state)
+    n, rng = check_size(n_gestures, "n_gestures"), check_rng(random_state)
     share = check_scalar(other_share, "other_share", low=0, high=1, closed="left")
     labels = rng.integers(len(_GESTURES), size=n)
     gestures = [_drawn(_GESTURES[c], int(rng.integers(40, 91)), "position", rng) for c in labels]
@@ -234,7 +233,7 @@ def make_vibrations(
     >>> make_vibrations(2, random_state=0).data.shape
     (512, 1)
     """
-    rate, rng = check_size(rate, "rate"), generator(random_state)
+    rate, rng = check_size(rate, "rate"), check_rng(random_state)
     n = round(check_scalar(n_seconds, "n_seconds", low=0, closed="neither") * rate)
     dwell = check_scalar(dwell, "dwell", low=0, closed="neither")
     noise = check_scalar(noise, "noise", low=0)
@@ -261,7 +260,7 @@ def make_skeleton_gestures(n_per_class=20, *, n_classes=6, n_subjects=4, length=
     >>> len(made.data), made.data[0].shape[1:]
     (4, (12, 3))
     """
-    n, k, rng = check_size(n_per_class, "n_per_class"), check_size(n_classes, "n_classes"), generator(random_state)
+    n, k, rng = check_size(n_per_class, "n_per_class"), check_size(n_classes, "n_classes"), check_rng(random_state)
     subjects = check_size(n_subjects, "n_subjects")
     low, high = (check_size(v, "length") for v in length)
     amplitude, frequency = rng.uniform(0.2, 1.2, (k, 8)), rng.integers(1, 4, (k, 8))
@@ -350,7 +349,7 @@ def make_depth_gestures(
     >>> made.batches[0].train[0].shape[1:]
     (48, 64)
     """
-    n, k, rng = check_size(n_batches, "n_batches"), check_size(n_gestures, "n_gestures"), generator(random_state)
+    n, k, rng = check_size(n_batches, "n_batches"), check_size(n_gestures, "n_gestures"), check_rng(random_state)
     overlap = check_scalar(overlap, "overlap", low=0, high=1)
     if k > 30:
         raise ValueError(f"n_gestures must be at most 30, got {k}")

@@ -5,8 +5,8 @@ from scipy import special
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import answer, check_choice, check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import answer, check_size
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = ["make_label_laws", "make_label_prototypes", "make_or_chain", "make_tagged_digits"]
 
@@ -35,7 +35,7 @@ def make_label_laws(n_samples=1000, *, m=25, kind="chain", random_state=None):
     ((4, 3), (4,))
     """
     check_choice(kind, "kind", ("independent", "chain"))
-    n, m, rng = check_size(n_samples), check_size(m, "m"), generator(random_state)
+    n, m, rng = check_size(n_samples), check_size(m, "m"), check_rng(random_state)
     weights = np.sqrt(3) * (rng.standard_normal(m) if kind == "independent" else np.tril(rng.standard_normal((m, m))))
     y, logs = np.zeros((n, m), dtype=int), np.zeros(n)
     for i in range(m):
@@ -64,7 +64,7 @@ def make_label_prototypes(
     ((5, 4), (5, 4))
     """
     n, m, d = check_size(n_samples), check_size(m, "m"), check_size(d, "d")
-    k, rng = check_size(n_prototypes, "n_prototypes"), generator(random_state)
+    k, rng = check_size(n_prototypes, "n_prototypes"), check_rng(random_state)
     flip = check_scalar(flip, "flip", low=0, high=1)
     noise = check_scalar(noise, "noise", low=0, closed="neither")
     prototypes, centres = (rng.random((k, m)) < 0.2).astype(int), rng.standard_normal((k, d))
@@ -90,7 +90,7 @@ def make_or_chain(n_samples=150, *, m=8, cut=0.35, random_state=None, return_X_y
     >>> X.shape, bool((np.diff(Y, axis=1) >= 0).all())
     ((6, 3), True)
     """
-    n, m, rng = check_size(n_samples), check_size(m, "m"), generator(random_state)
+    n, m, rng = check_size(n_samples), check_size(m, "m"), check_rng(random_state)
     cut = check_scalar(cut, "cut", low=-1, high=1)
     angle, radius = rng.uniform(0, 2 * np.pi, n), np.sqrt(rng.random(n))
     points = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
@@ -120,7 +120,7 @@ def make_tagged_digits(*, noise=1.5, silent=0.18, random_state=None):
     >>> made.images.shape, made.tags.shape
     ((1797, 64), (1797, 50))
     """
-    rng, noise = generator(random_state), check_scalar(noise, "noise", low=0)
+    rng, noise = check_rng(random_state), check_scalar(noise, "noise", low=0)
     silent = check_scalar(silent, "silent", low=0, high=1)
     digits = load_digits()
     spread = digits.data.std(axis=0)

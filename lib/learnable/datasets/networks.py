@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse, spatial, special
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_size, generator
-from learnable.validation import check_finite_array, check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "make_area_similarity",
@@ -50,7 +50,7 @@ def make_correlated_graphs(n=100, p=0.5, rho=0.7, *, shuffle=True, random_state=
     >>> bool((made.second[np.ix_(q, q)] == made.first).all())
     True
     """
-    n, rng = check_size(n, "n", low=2), generator(random_state)
+    n, rng = check_size(n, "n", low=2), check_rng(random_state)
     rho = check_scalar(rho, "rho", low=0, high=1)
     chance = np.broadcast_to(check_finite_array(p, "p"), (n, n))
     if (chance < 0).any() or (chance > 1).any() or not np.array_equal(chance, chance.T):
@@ -84,7 +84,7 @@ def make_block_model(sizes=(50, 50), probabilities=((0.3, 0.05), (0.05, 0.3)), *
     [0, 0, 0, 1, 1, 1, 1]
     """
     sizes = [check_size(s, "sizes") for s in sizes]
-    rng, chance = generator(random_state), check_finite_array(probabilities, "probabilities", ndim=2)
+    rng, chance = check_rng(random_state), check_finite_array(probabilities, "probabilities", ndim=2)
     bad = chance.shape != (len(sizes),) * 2 or not np.array_equal(chance, chance.T) or chance.min() < 0
     if bad or chance.max() > 1:
         raise ValueError(f"probabilities must be a symmetric {len(sizes)} x {len(sizes)} matrix with entries in [0, 1]")
@@ -105,7 +105,7 @@ def make_preferential_attachment(n=100, m=2, *, random_state=None):
     >>> int(make_preferential_attachment(20, 2, random_state=0).sum() // 2)
     36
     """
-    m, rng = check_size(m, "m"), generator(random_state)
+    m, rng = check_size(m, "m"), check_rng(random_state)
     n = check_scalar(n, "n", low=m + 1, integer=True)
     ends = [v for leaf in range(1, m + 1) for v in (0, leaf)]
     edges = [(0, leaf) for leaf in range(1, m + 1)]
@@ -135,7 +135,7 @@ def make_small_world(n=3600, k=8, p=0.01, *, random_state=None):
     >>> int(make_small_world(20, 4, 0.0, random_state=0).adjacency.sum() // 2)
     40
     """
-    k, rng = check_size(k, "k", low=2), generator(random_state)
+    k, rng = check_size(k, "k", low=2), check_rng(random_state)
     n = check_scalar(n, "n", low=k + 1, integer=True)
     p = check_scalar(p, "p", low=0, high=1)
     if k % 2:
@@ -172,7 +172,7 @@ def make_mesh(n=10_000, *, random_state=None):
     >>> bool((mesh.adjacency != mesh.adjacency.T).nnz == 0)
     True
     """
-    n, rng = check_size(n, "n", low=4), generator(random_state)
+    n, rng = check_size(n, "n", low=4), check_rng(random_state)
     points = rng.random((n, 2))
     triangles = spatial.Delaunay(points).simplices
     pairs = np.sort(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]]), axis=1)
@@ -203,7 +203,7 @@ def make_connectomes(
     [(2, 10, 10), (1, 10, 10)]
     """
     sizes = [check_size(s, "n_subjects") for s in np.atleast_1d(n_subjects).tolist()]
-    half, rng = check_size(n_pairs, "n_pairs"), generator(random_state)
+    half, rng = check_size(n_pairs, "n_pairs"), check_rng(random_state)
     site, subject = check_scalar(site, "site", low=0), check_scalar(subject, "subject", low=0)
     points = np.tile(rng.random((half, 3)), (2, 1))
     hemisphere = np.repeat([0, 1], half)
@@ -250,7 +250,7 @@ def make_roll_calls(
     ((18, 18), [6, 6, 6])
     """
     t, m, v = check_size(n_periods, "n_periods"), check_size(n_members, "n_members"), check_size(n_votes, "n_votes")
-    persist, rng = check_scalar(persist, "persist", low=0, high=1), generator(random_state)
+    persist, rng = check_scalar(persist, "persist", low=0, high=1), check_rng(random_state)
     delta = np.linspace(*separation, t)
     if dip:
         delta[t // 3 : 2 * t // 3] /= 2
@@ -309,7 +309,7 @@ def make_area_similarity(n=512, *, bad_links=0.0, bad_points=0.0, random_state=N
     >>> made.similarity.shape, int(made.boundary.sum())
     ((64, 64), 8)
     """
-    n, rng = check_size(n, "n", low=32), generator(random_state)
+    n, rng = check_size(n, "n", low=32), check_rng(random_state)
     if n % 32:
         raise ValueError(f"n must be a multiple of 32, got {n}")
     links = round(check_scalar(bad_links, "bad_links", low=0, high=0.5) * n)
@@ -343,7 +343,7 @@ def make_matched_regions(n_per_region=10, *, random_state=None):
     >>> made.similarity.shape, made.target.tolist()[::4]
     ((16, 16), [0, 0, 1, 1])
     """
-    m, rng = check_size(n_per_region, "n_per_region"), generator(random_state)
+    m, rng = check_size(n_per_region, "n_per_region"), check_rng(random_state)
     region = np.repeat(np.arange(8), m)
     levels = [(0.5, region // 4), (0.75, region // 2), (0.999, region)]
     K = np.zeros((8 * m, 8 * m))
@@ -377,7 +377,7 @@ def make_bounded_digraph(n=6, *, n_chords=None, random_state=None):
     >>> bool((graph.sum(axis=0) + graph.sum(axis=1) <= 3).all())
     True
     """
-    n, rng = check_size(n, "n", low=2), generator(random_state)
+    n, rng = check_size(n, "n", low=2), check_rng(random_state)
     chords = n // 2 if n_chords is None else check_scalar(n_chords, "n_chords", low=0, high=n // 2, integer=True)
     order = rng.permutation(n)
     graph = np.zeros((n, n), dtype=bool)

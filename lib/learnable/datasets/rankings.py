@@ -6,8 +6,8 @@ A ranking is an array of item numbers, best first. A comparison is a row (winner
 import numpy as np
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_size, generator
-from learnable.validation import check_finite_array, check_probability_vector, check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_finite_array, check_probability_vector, check_rng, check_scalar
 
 __all__ = [
     "make_bradley_terry",
@@ -42,7 +42,7 @@ def make_mallows(n_samples=100, centre=10, dispersion=0.5, *, random_state=None)
     >>> make_mallows(2, 4, 0.0, random_state=0).data.tolist()
     [[0, 1, 2, 3], [0, 1, 2, 3]]
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     centre = _permutation(centre)
     phi = check_scalar(dispersion, "dispersion", low=0, high=1)
     m = len(centre)
@@ -90,7 +90,7 @@ def make_mallows_mixture(n_samples=100, centres=None, dispersions=None, priors=N
     >>> made.data.shape, made.target.shape
     ((5, 3), (5,))
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     centres = np.array([_permutation(c) for c in ([[0, 1, 2], [2, 1, 0]] if centres is None else centres)])
     k = len(centres)
     dispersions = np.broadcast_to(np.asarray(0.5 if dispersions is None else dispersions, float), (k,))
@@ -153,7 +153,7 @@ def reveal_pairs(rankings, share=0.2, *, random_state=None):
     >>> reveal_pairs([[2, 0, 1]], 1.0)[0].tolist()
     [[2, 0], [2, 1], [0, 1]]
     """
-    share, rng = check_scalar(share, "share", low=0, high=1), generator(random_state)
+    share, rng = check_scalar(share, "share", low=0, high=1), check_rng(random_state)
     rankings = np.atleast_2d(np.asarray(rankings))
     first, second = np.triu_indices(rankings.shape[1], 1)
     keep = rng.random((len(rankings), len(first))) < share
@@ -174,7 +174,7 @@ def make_plackett_luce(n_samples=100, strengths=10, *, random_state=None):
     >>> made.data.shape
     (4, 3)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     w = _strengths(strengths, rng)
     return Bunch(data=np.argsort(-(np.log(w) + rng.gumbel(size=(n, len(w)))), axis=1), strengths=w)
 
@@ -207,7 +207,7 @@ def make_bradley_terry(n_comparisons=1000, strengths=10, *, pairs=None, random_s
     >>> int(made.wins.sum())
     50
     """
-    rng = generator(random_state)
+    rng = check_rng(random_state)
     w = _strengths(strengths, rng)
     if pairs is None:
         n = check_size(n_comparisons, "n_comparisons")
@@ -262,7 +262,7 @@ def make_schedule(
     >>> made.games.shape, len(made.scores)
     ((693, 2), 119)
     """
-    sigma, rng = check_scalar(sigma, "sigma", low=0), generator(random_state)
+    sigma, rng = check_scalar(sigma, "sigma", low=0), check_rng(random_state)
     sizes = [check_size(s, "sizes", low=2) for s in sizes]
     inside, n_games = check_size(inside, "inside", low=0), check_size(n_games, "n_games")
     regional = check_scalar(regional, "regional", low=0, high=1)
@@ -313,7 +313,7 @@ def make_movie_scores(n_users=1000, n_items=300, *, density=0.05, random_state=N
     >>> int(made.rating.min()) >= 1 and int(made.rating.max()) <= 13
     True
     """
-    n, m, rng = check_size(n_users, "n_users"), check_size(n_items, "n_items"), generator(random_state)
+    n, m, rng = check_size(n_users, "n_users"), check_size(n_items, "n_items"), check_rng(random_state)
     density = check_scalar(density, "density", low=0, high=1)
     popularity = np.arange(1, m + 1.0) ** -0.8
     genre, community = rng.integers(2, size=m), rng.integers(2, size=n)
@@ -346,7 +346,7 @@ def make_rank_ratings(
     True
     """
     n, m, k = check_size(n_users, "n_users"), check_size(n_items, "n_items"), check_size(n_groups, "n_groups")
-    levels, rng = check_size(n_levels, "n_levels"), generator(random_state)
+    levels, rng = check_size(n_levels, "n_levels"), check_rng(random_state)
     low, high = (check_scalar(s, "share", low=0, high=1) for s in share)
     centres = [rng.permutation(m) for _ in range(k)]
     made = make_mallows_mixture(n, centres, dispersion, random_state=rng)

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from learnable.datasets._registry import DATA
-from learnable.datasets._simulate import check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_rng, check_scalar
 
 __all__ = ["make_author_records"]
 
@@ -69,7 +69,7 @@ def make_author_records(n_persons=1000, *, chinese=0.4, papers=6.0, rates=None, 
     >>> len(made.authors) == len(made.target), len(made.authors) > 50
     (True, True)
     """
-    n, rng = check_size(n_persons, "n_persons"), generator(random_state)
+    n, rng = check_size(n_persons, "n_persons"), check_rng(random_state)
     chinese = check_scalar(chinese, "chinese", low=0, high=1)
     papers = check_scalar(papers, "papers", low=0)
     unknown = set(rates or ()) - set(_RATES)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg, ndimage
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import answer, check_choice, check_size, generator
-from learnable.validation import check_finite_array, check_scalar
+from learnable.datasets._simulate import answer, check_size
+from learnable.validation import check_choice, check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "design_covariance",
@@ -97,7 +97,7 @@ def make_sparse_linear(
     >>> made.support.tolist(), made.data.shape
     ([0, 1, 2], (5, 20))
     """
-    n, p, rng = check_size(n_samples), check_size(p, "p"), generator(random_state)
+    n, p, rng = check_size(n_samples), check_size(p, "p"), check_rng(random_state)
     check_choice(pattern, "pattern", ("random", "first", "spread", "spikes", "steps"))
     s = check_scalar(n_nonzero, "n_nonzero", low=0, high=p, integer=True)
     sigma, size = check_scalar(sigma, "sigma", low=0), check_scalar(size, "size")
@@ -139,7 +139,7 @@ def make_friedman(kind=1, n_samples=200, *, d=None, sigma=None, random_state=Non
     ((4, 10), [0, 1, 2, 3, 4])
     """
     check_choice(kind, "kind", (1, 2, 3))
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     sigma = {1: 1.0, 2: 125.0, 3: 0.1}[kind] if sigma is None else check_scalar(sigma, "sigma", low=0)
     if kind == 1:
         X = rng.random((n, check_size(10 if d is None else d, "d", low=5)))
@@ -189,7 +189,7 @@ def make_curve(kind="sinc", n_samples=100, *, sigma=0.1, outliers=0, random_stat
     True
     """
     check_choice(kind, "kind", tuple(_CURVES))
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     sigma = check_scalar(sigma, "sigma", low=0)
     moved = check_scalar(outliers, "outliers", low=0, high=n, integer=True)
     function, low, high = _CURVES[kind]
@@ -215,7 +215,7 @@ def make_gapped_sinc(dimension=1, *, sigma=None, random_state=None, return_X_y=F
     (55, 1)
     """
     check_choice(dimension, "dimension", (1, 2))
-    rng = generator(random_state)
+    rng = check_rng(random_state)
     sigma = (0.5 if dimension == 1 else 0.0) if sigma is None else check_scalar(sigma, "sigma", low=0)
     if dimension == 1:
         side = np.linspace(1.4303, 3, 26)
@@ -242,7 +242,7 @@ def make_heavy_design(n_samples=100, *, d=30, outliers=0.0, sigma=1.0, random_st
     >>> made.data.shape, round(float(made.coef[0]), 4)
     ((6, 30), 0.3162)
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d"), check_rng(random_state)
     share = check_scalar(outliers, "outliers", low=0, high=1)
     sigma = check_scalar(sigma, "sigma", low=0)
     v = 1 + 99 * share
@@ -267,7 +267,7 @@ def make_robot_arm(n_samples=320, *, n_links=8, sigma=0.3, random_state=None, re
     >>> make_robot_arm(5, random_state=0).data.shape
     (5, 32)
     """
-    n, k, rng = check_size(n_samples, low=2), check_size(n_links, "n_links"), generator(random_state)
+    n, k, rng = check_size(n_samples, low=2), check_size(n_links, "n_links"), check_rng(random_state)
     sigma = check_scalar(sigma, "sigma", low=0)
     low = np.repeat([-np.pi / 4, -np.pi / 8, 0.05, 0.0], k)
     high = np.repeat([np.pi / 4, np.pi / 8, 0.15, 0.1], k)
@@ -300,7 +300,7 @@ def make_gene_regression(
     >>> made.data.shape, made.support.shape
     ((71, 4088), (10,))
     """
-    n, p, rng = check_size(n_samples), check_size(p, "p"), generator(random_state)
+    n, p, rng = check_size(n_samples), check_size(p, "p"), check_rng(random_state)
     s = check_scalar(n_nonzero, "n_nonzero", low=0, high=p, integer=True)
     sigma, size = check_scalar(sigma, "sigma", low=0), check_scalar(size, "size")
     block = np.arange(p) // 50
@@ -327,7 +327,7 @@ def make_copy_number(n_probes=1000, *, mean_length=40, sigma=0.25, random_state=
     >>> bool((np.flatnonzero(np.diff(made.signal)) + 1 == made.breaks).all())
     True
     """
-    n, rng = check_size(n_probes, "n_probes"), generator(random_state)
+    n, rng = check_size(n_probes, "n_probes"), check_rng(random_state)
     mean_length = check_scalar(mean_length, "mean_length", low=1)
     sigma = check_scalar(sigma, "sigma", low=0)
     signal, start, level, breaks = np.empty(n), 0, None, []
@@ -359,7 +359,7 @@ def make_voxels(n_samples=300, *, shape=(12, 12, 8), n_blobs=5, sigma=1.0, rando
     >>> made.data.shape, made.coef.shape
     ((5, 120), (6, 5, 4))
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     shape = tuple(check_size(s, "shape") for s in shape)
     k, sigma = check_size(n_blobs, "n_blobs", low=0), check_scalar(sigma, "sigma", low=0)
     field = ndimage.gaussian_filter(rng.standard_normal((n, *shape)), (0, *([1.0] * len(shape))), mode="wrap")

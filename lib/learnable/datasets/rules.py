@@ -9,8 +9,8 @@ import itertools
 import numpy as np
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import answer, check_choice, check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import answer, check_size
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = [
     "almost_disjoint_triples",
@@ -149,7 +149,7 @@ def make_led(n_samples=1000, *, n_irrelevant=17, flip=0.1, label_noise=0.0, rand
     >>> made.data.shape, round(made.bayes_risk, 4)
     ((20, 24), 0.26)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     extra = check_size(n_irrelevant, "n_irrelevant", low=0)
     flip = check_scalar(flip, "flip", low=0, high=1)
     label_noise = check_scalar(label_noise, "label_noise", low=0, high=1)
@@ -188,7 +188,7 @@ def make_corral(kind="exact", n_samples=512, *, random_state=None, return_X_y=Fa
     ((128, 6), ['A0', 'A1', 'B0', 'B1', 'I', 'R'])
     """
     check_choice(kind, "kind", ("exact", "random", "47", "46"))
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     names = ["A0", "A1", "B0", "B1"]
     if kind == "exact":
         bits = np.repeat(_grid((2,) * 5), 4, axis=0)
@@ -226,7 +226,7 @@ def make_m_of_n(n_samples=1000, *, m=7, n_relevant=10, d=100, random_state=None,
     >>> make_m_of_n(5, random_state=0).relevant.shape
     (10,)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     d = check_size(d, "d")
     r = check_scalar(n_relevant, "n_relevant", low=1, high=d, integer=True)
     m = check_scalar(m, "m", low=0, high=r, integer=True)
@@ -246,7 +246,7 @@ def almost_disjoint_triples(n=20, m=12, *, random_state=None):
     >>> almost_disjoint_triples(9, 4, random_state=0).shape
     (4, 3)
     """
-    n, m, rng = check_size(n, "n", low=3), check_size(m, "m"), generator(random_state)
+    n, m, rng = check_size(n, "n", low=3), check_size(m, "m"), check_rng(random_state)
     if m > n * (n - 1) // 6:
         raise ValueError(f"at most {n * (n - 1) // 6} triples of {n} elements share at most one, got m={m}")
     triples, pairs = [], set()
@@ -290,7 +290,7 @@ def boolean_function(kind="parity", n=10, *, size=3, terms=3, flip=0.0, random_s
     check_choice(kind, "kind", ("parity", "majority", "top", "dnf", "tree", "junta", "random"))
     n = check_scalar(n, "n", low=1, high=24, integer=True)
     size = check_scalar(size, "size", low=1, high=n, integer=True)
-    terms, rng = check_size(terms, "terms"), generator(random_state)
+    terms, rng = check_size(terms, "terms"), check_rng(random_state)
     flip = check_scalar(flip, "flip", low=0, high=1)
     if kind == "top" and terms % 2 == 0:
         raise ValueError(f"terms must be odd for a threshold of parities, got {terms}")

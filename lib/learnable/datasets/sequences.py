@@ -9,9 +9,9 @@ import numpy as np
 from numba import njit
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator, random_orthogonal
+from learnable.datasets._simulate import check_size, random_orthogonal
 from learnable.datasets.loaders import load
-from learnable.validation import check_finite_array, check_probability_vector, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_probability_vector, check_rng, check_scalar
 
 __all__ = [
     "hmm_parameters",
@@ -95,7 +95,7 @@ def sample_hmm(n_sequences=1, length=100, *, start, transition, emission=None, m
     >>> made.data.shape, made.states.shape
     ((2, 5), (2, 5))
     """
-    n, rng = check_size(n_sequences, "n_sequences"), generator(random_state)
+    n, rng = check_size(n_sequences, "n_sequences"), check_rng(random_state)
     lengths = _lengths(length, n, rng)
     start = check_probability_vector(start, "start")
     k = len(start)
@@ -203,7 +203,7 @@ def make_two_view_sequences(
     >>> len(made.views[0]), made.views[1][0].shape[1]
     (6, 35)
     """
-    n, k, rng = check_size(n_per_class, "n_per_class"), check_size(n_classes, "n_classes"), generator(random_state)
+    n, k, rng = check_size(n_per_class, "n_per_class"), check_size(n_classes, "n_classes"), check_rng(random_state)
     d, extra = check_size(n_informative, "n_informative"), check_size(n_noise, "n_noise", low=0)
     y = np.repeat(np.arange(k), n)
     lengths = _lengths(length, len(y), rng)
@@ -241,7 +241,7 @@ def make_dna_hmm(n_per_class=60, *, n_states=3, length=(50, 400), random_state=N
     >>> len(made.data), set("".join(made.data)) <= set("ACGT")
     (6, True)
     """
-    n, k, rng = check_size(n_per_class, "n_per_class"), check_size(n_states, "n_states"), generator(random_state)
+    n, k, rng = check_size(n_per_class, "n_per_class"), check_size(n_states, "n_states"), check_rng(random_state)
     strings, letters = [], np.array(list("ACGT"))
     transitions = rng.dirichlet(np.ones(k), size=(2, k))
     emissions = rng.dirichlet(np.ones(4), size=(2, k))
@@ -273,7 +273,7 @@ def make_markov_strings(
     >>> [len(s) for s in made.data]
     [10, 10, 10, 10]
     """
-    n, order, rng = check_size(n_per_class, "n_per_class"), check_size(order, "order"), generator(random_state)
+    n, order, rng = check_size(n_per_class, "n_per_class"), check_size(order, "order"), check_rng(random_state)
     contrast = check_scalar(contrast, "contrast", low=0, high=1)
     a = len(alphabet)
     if a < 2:
@@ -316,7 +316,7 @@ def make_motif_strings(n_per_class=100, *, motif="TATAAT", length=60, max_gap=2,
     >>> len(made.data), made.target.tolist()
     (4, [0, 0, 1, 1])
     """
-    n, rng = check_size(n_per_class, "n_per_class"), generator(random_state)
+    n, rng = check_size(n_per_class, "n_per_class"), check_rng(random_state)
     longest = len(motif) + check_size(max_gap, "max_gap", low=0)
     length = check_scalar(length, "length", low=longest, integer=True)
     mutation = check_scalar(mutation, "mutation", low=0, high=1)
@@ -356,7 +356,7 @@ def make_dialogues(n_samples=600, *, n_classes=10, vocabulary=150, own=0.6, boos
     True
     """
     n, k = check_size(n_samples), check_size(n_classes, "n_classes")
-    v, rng = check_size(vocabulary, "vocabulary", low=5), generator(random_state)
+    v, rng = check_size(vocabulary, "vocabulary", low=5), check_rng(random_state)
     own = check_scalar(own, "own", low=0, high=1)
     zipf = 1 / np.arange(1, v + 1)
     cumulated = np.cumsum(zipf / zipf.sum())
@@ -400,7 +400,7 @@ def make_switching_series(n_models=20, *, n_series=5, length=25, n_states=5, ran
     ((20, 25, 2), [0, 0, 1, 1])
     """
     m, n, t = check_size(n_models, "n_models"), check_size(n_series, "n_series"), check_size(length, "length")
-    k, rng = check_size(n_states, "n_states"), generator(random_state)
+    k, rng = check_size(n_states, "n_states"), check_rng(random_state)
     data, states = np.empty((m * n, t, 2)), np.empty((m * n, t), dtype=int)
     dynamics = np.empty((m, k, 2, 2))
     stay = np.full((k, k), 0.1 / max(k - 1, 1)) + (0.9 - 0.1 / max(k - 1, 1)) * np.eye(k) if k > 1 else np.ones((1, 1))
@@ -457,7 +457,7 @@ def make_protein_families(
     if flank.shape != (2,) or not 0 <= flank[0] <= flank[1] < 2**31:
         raise ValueError(f"flank must be two lengths, the shorter first, got {flank.tolist()}")
     flank = flank.astype(np.int64)
-    rng = generator(random_state)
+    rng = check_rng(random_state)
     law, background, letters = _substitution()
     cumulated, letters = law.cumsum(axis=1), np.array(letters)
     strings = []
@@ -509,7 +509,7 @@ def make_control_charts(n_per_class=100, *, length=60, random_state=None):
     >>> make_control_charts(random_state=0).data.shape
     (600, 60)
     """
-    n, length, rng = check_size(n_per_class, "n_per_class"), check_size(length, "length"), generator(random_state)
+    n, length, rng = check_size(n_per_class, "n_per_class"), check_size(length, "length"), check_rng(random_state)
     y = np.repeat(np.arange(6), n)
     t = np.arange(1, length + 1)
     X = 30 + 2 * rng.uniform(-3, 3, (6 * n, length))

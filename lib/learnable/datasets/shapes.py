@@ -6,8 +6,8 @@ Every ``Bunch`` has ``clean``, the labels before flipping, where labels are flip
 import numpy as np
 from scipy import stats
 
-from learnable.datasets._simulate import answer, check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import answer, check_size
+from learnable.validation import check_rng, check_scalar
 
 __all__ = [
     "make_checkerboard",
@@ -37,7 +37,7 @@ def make_checkerboard(n_samples=400, *, cells=4, d=2, flip=0.0, random_state=Non
     >>> make_checkerboard(6, flip=0.1, random_state=0).bayes_risk
     0.1
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d"), check_rng(random_state)
     cells, flip = check_size(cells, "cells"), check_scalar(flip, "flip", low=0, high=0.5)
     X = rng.random((n, d))
     clean = np.minimum((X * cells).astype(int), cells - 1).sum(axis=1) % 2
@@ -53,7 +53,7 @@ def make_circle(n_samples=100, *, radius_squared=0.7, flip=0.0, random_state=Non
     >>> bool(((X**2).sum(axis=1)[y == 0] < 0.7).all())
     True
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     radius_squared = check_scalar(radius_squared, "radius_squared", low=0, closed="neither")
     flip = check_scalar(flip, "flip", low=0, high=0.5)
     X = rng.uniform(-1, 1, (n, 2))
@@ -75,7 +75,7 @@ def make_intervals(n_samples=500, *, n_intervals=3, flip=0.1, random_state=None,
     >>> make_intervals(10, random_state=0).class_risk.round(4).tolist()
     [0.4429, 0.3286, 0.2143, 0.1]
     """
-    n, k0, rng = check_size(n_samples), check_size(n_intervals, "n_intervals"), generator(random_state)
+    n, k0, rng = check_size(n_samples), check_size(n_intervals, "n_intervals"), check_rng(random_state)
     flip = check_scalar(flip, "flip", low=0, high=0.5)
     X = rng.random((n, 1))
     segments = 2 * k0 + 1
@@ -97,7 +97,7 @@ def make_margin_sphere(n_samples=1000, *, d=200, margin=0.5, flip=0.02, random_s
     >>> np.linalg.norm(X, axis=1).round(12).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d", low=2), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d", low=2), check_rng(random_state)
     margin = check_scalar(margin, "margin", low=0, high=1)
     flip = check_scalar(flip, "flip", low=0, high=0.5)
     clean = rng.integers(2, size=n)
@@ -115,7 +115,7 @@ def make_nested_spheres(n_samples=2000, *, d=10, flip=0.0, random_state=None, re
     >>> round(make_nested_spheres(4, random_state=0).threshold, 2)
     9.34
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d"), check_rng(random_state)
     flip = check_scalar(flip, "flip", low=0, high=0.5)
     X = rng.standard_normal((n, d))
     threshold = float(stats.chi2.median(d))
@@ -133,7 +133,7 @@ def make_spirals(n_samples=400, *, noise=0.1, random_state=None, return_X_y=Fals
     >>> make_spirals(7, random_state=0).data.shape
     (7, 2)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     noise = check_scalar(noise, "noise", low=0)
     y = rng.permutation(np.arange(n) % 2)
     t = np.pi * rng.uniform(0.5, 3, n)
@@ -151,7 +151,7 @@ def make_tanh_majority(n_samples=300, *, d=5, random_state=None, return_X_y=Fals
     >>> bool(((X.sum(axis=1) > 0) == y).all())
     True
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d"), check_rng(random_state)
     X = np.tanh(rng.uniform(-1, 1, (n, d)))
     return answer(X, (X.sum(axis=1) > 0).astype(int), return_X_y, bayes_risk=0.0)
 
@@ -164,7 +164,7 @@ def make_threshold(n_samples=100, *, threshold=0.4, flip=0.2, random_state=None,
     >>> make_threshold(3, random_state=0).bayes_risk
     0.2
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     threshold = check_scalar(threshold, "threshold", low=0, high=1)
     flip = check_scalar(flip, "flip", low=0, high=0.5)
     X = rng.random((n, 1))
@@ -180,7 +180,7 @@ def make_two_balls(n_samples=200, *, d=2, gap=1.0, random_state=None, return_X_y
     >>> make_two_balls(5, d=3, random_state=0).data.shape
     (5, 3)
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d"), check_rng(random_state)
     gap = check_scalar(gap, "gap", low=0)
     y = rng.integers(2, size=n)
     X = rng.standard_normal((n, d))

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_choice, check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = ["make_mean_tasks", "make_star_ratings"]
 
@@ -27,7 +27,7 @@ def make_mean_tasks(n_tasks=25, *, variance=0.1, kind="gaussian", random_state=N
     True
     """
     check_choice(kind, "kind", ("gaussian", "uniform"))
-    t, rng = check_size(n_tasks, "n_tasks"), generator(random_state)
+    t, rng = check_size(n_tasks, "n_tasks"), check_rng(random_state)
     variance = check_scalar(variance, "variance", low=0)
     sizes = rng.integers(2, 101, size=t)
     if kind == "gaussian":
@@ -57,7 +57,7 @@ def make_star_ratings(n_products=150, *, mean_reviews=8.0, random_state=None):
     >>> min(map(len, made.data)) >= 2
     True
     """
-    t, rng = check_size(n_products, "n_products"), generator(random_state)
+    t, rng = check_size(n_products, "n_products"), check_rng(random_state)
     mean_reviews = check_scalar(mean_reviews, "mean_reviews", low=3)
     q = rng.beta(6, 2, t)
     sizes = 1 + rng.geometric(1 / (mean_reviews - 1), t)

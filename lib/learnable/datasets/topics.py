@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_size, generator
-from learnable.validation import check_finite_array, check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = ["load_docstrings", "make_single_topic", "make_topics", "make_two_sources", "make_two_topic_documents"]
 
@@ -60,7 +60,7 @@ def make_topics(
     >>> made.data.shape, made.weights.shape
     ((20, 30), (20, 3))
     """
-    n, rng = check_size(n_documents, "n_documents"), generator(random_state)
+    n, rng = check_size(n_documents, "n_documents"), check_rng(random_state)
     topics, k = _topics(topics, k, n_words, spread, rng)
     alpha = np.full(k, check_scalar(alpha0, "alpha0", low=0, closed="neither") / k) if np.ndim(alpha0) == 0 else alpha0
     alpha = check_finite_array(alpha, "alpha0", ndim=1)
@@ -82,7 +82,7 @@ def make_single_topic(
     >>> bool(made.data.sum(axis=1).max() <= 9)
     True
     """
-    n, rng = check_size(n_documents, "n_documents"), generator(random_state)
+    n, rng = check_size(n_documents, "n_documents"), check_rng(random_state)
     topics, k = _topics(topics, k, n_words, spread, rng)
     priors = np.full(k, 1 / k) if priors is None else check_finite_array(priors, "priors", ndim=1)
     if len(priors) != k or (priors < 0).any() or not np.isclose(priors.sum(), 1):
@@ -123,7 +123,7 @@ def make_two_topic_documents(
     >>> bool(np.allclose(made.data.multiply(made.data).sum(axis=1), 1))
     True
     """
-    n, v, rng = check_size(n_documents, "n_documents"), check_size(n_words, "n_words"), generator(random_state)
+    n, v, rng = check_size(n_documents, "n_documents"), check_size(n_words, "n_words"), check_rng(random_state)
     overlap = check_scalar(overlap, "overlap", low=0, high=1)
     burstiness = check_scalar(burstiness, "burstiness", low=0, closed="neither")
     zipf = 1 / np.arange(1, v + 1)
@@ -154,7 +154,7 @@ def make_two_sources(n_documents=120, *, n_own=48, n_general=24, random_state=No
     >>> made.data.shape, np.bincount(made.source + 1).tolist()
     ((120, 120), [24, 48, 48])
     """
-    n, rng = check_size(n_documents, "n_documents", low=2), generator(random_state)
+    n, rng = check_size(n_documents, "n_documents", low=2), check_rng(random_state)
     own, general = check_size(n_own, "n_own"), check_size(n_general, "n_general", low=0)
     home = rng.uniform(0.08, 0.5, (2, own))
     rates = np.vstack(

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils import Bunch
 
-from learnable.datasets._simulate import check_size, generator
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import check_size
+from learnable.validation import check_rng, check_scalar
 
 __all__ = ["make_baskets", "make_categorical_transactions", "make_clickstreams", "utility_example"]
 
@@ -45,7 +45,7 @@ def make_baskets(
     mean_size, mean_pattern = (
         check_scalar(v, name, low=1) for v, name in ((mean_size, "mean_size"), (mean_pattern, "mean_pattern"))
     )
-    corruption, rng = check_scalar(corruption, "corruption", low=0, high=1), generator(random_state)
+    corruption, rng = check_scalar(corruption, "corruption", low=0, high=1), check_rng(random_state)
     patterns, before = [], np.array([], dtype=int)
     for _ in range(k):
         size = min(1 + rng.poisson(mean_pattern - 1), items)
@@ -90,7 +90,7 @@ def make_categorical_transactions(n_transactions=2000, *, n_attributes=22, n_val
     [5, 5, 5]
     """
     n, a = check_size(n_transactions, "n_transactions"), check_size(n_attributes, "n_attributes")
-    v, k, rng = check_size(n_values, "n_values"), check_size(n_classes, "n_classes"), generator(random_state)
+    v, k, rng = check_size(n_values, "n_values"), check_size(n_classes, "n_classes"), check_rng(random_state)
     probabilities = rng.dirichlet(np.full(v, 0.3), size=(k, a))
     y = rng.integers(k, size=n)
     matrix = (rng.random((n, a, 1)) >= probabilities.cumsum(axis=-1)[y][:, :, :-1]).sum(axis=-1)
@@ -114,7 +114,7 @@ def make_clickstreams(
     >>> len(made.data), made.planted.shape
     (10, (10, 3))
     """
-    rng = generator(random_state)
+    rng = check_rng(random_state)
     n, pages, k = (
         check_size(n_sequences, "n_sequences"),
         check_size(n_pages, "n_pages"),

@@ -6,8 +6,8 @@ Each ``Bunch`` names the relevant inputs in ``relevant`` (indices, sorted).
 import numpy as np
 from scipy import special
 
-from learnable.datasets._simulate import answer, check_choice, check_size, generator, random_orthogonal
-from learnable.validation import check_scalar
+from learnable.datasets._simulate import answer, check_size, random_orthogonal
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = [
     "make_graded_shift",
@@ -34,7 +34,7 @@ def make_switching_inputs(n_samples=100, *, n_noise=196, random_state=None, retu
     >>> made.data.shape, made.relevant.tolist()
     ((5, 202), [0, 1, 2, 3, 4, 5])
     """
-    n, n_noise, rng = check_size(n_samples), check_size(n_noise, "n_noise", low=0), generator(random_state)
+    n, n_noise, rng = check_size(n_samples), check_size(n_noise, "n_noise", low=0), check_rng(random_state)
     target = rng.integers(2, size=n)
     sign = (2 * target - 1)[:, None]
     first = rng.random((n, 1)) < 0.7
@@ -56,7 +56,7 @@ def make_two_diagonals(n_samples=100, *, n_noise=50, random_state=None, return_X
     >>> make_two_diagonals(4, random_state=0).data.shape
     (4, 52)
     """
-    n, n_noise, rng = check_size(n_samples), check_size(n_noise, "n_noise", low=0), generator(random_state)
+    n, n_noise, rng = check_size(n_samples), check_size(n_noise, "n_noise", low=0), check_rng(random_state)
     y = rng.integers(2, size=n)
     side = rng.choice([-1.0, 1.0], size=n)
     centres = np.array([[0.75, 3.0], [3.0, -3.0]])
@@ -78,7 +78,7 @@ def make_graded_shift(n_samples=50, *, d=1000, n_relevant=10, random_state=None,
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
     n, d = check_size(n_samples), check_size(d, "d")
-    r, rng = check_scalar(n_relevant, "n_relevant", low=0, high=d, integer=True), generator(random_state)
+    r, rng = check_scalar(n_relevant, "n_relevant", low=0, high=d, integer=True), check_rng(random_state)
     y = rng.integers(2, size=n)
     sign = (2 * y - 1)[:, None]
     X = rng.standard_normal((n, d))
@@ -99,7 +99,7 @@ def make_one_shift(n_samples=40, *, d=50, shift=2.0, random_state=None, return_X
     >>> round(make_one_shift(4, random_state=0).bayes_risk, 5)
     0.02275
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d"), check_rng(random_state)
     shift = check_scalar(shift, "shift", low=0)
     y = rng.permutation(np.arange(n) % 2)
     X = rng.standard_normal((n, d))
@@ -119,7 +119,7 @@ def make_mislabelled(n_per_class=30, *, d=100, shift=0.62, random_state=None, re
     >>> int(made.wrong), made.target.tolist()
     (9, [0, 0, 0, 0, 0, 1, 1, 1, 1, 0])
     """
-    n, d, rng = check_size(n_per_class, "n_per_class"), check_size(d, "d"), generator(random_state)
+    n, d, rng = check_size(n_per_class, "n_per_class"), check_size(d, "d"), check_rng(random_state)
     shift = check_scalar(shift, "shift", low=0)
     variance = 1.5 / np.sqrt(d)
     clean = np.repeat([0, 1], n)
@@ -148,7 +148,7 @@ def make_rotated_spectra(n_samples=60, *, d=60, distance=2.2, random_state=None,
     >>> make_rotated_spectra(6, d=4, random_state=0).covs.shape
     (2, 4, 4)
     """
-    n, d, rng = check_size(n_samples), check_size(d, "d", low=2), generator(random_state)
+    n, d, rng = check_size(n_samples), check_size(d, "d", low=2), check_rng(random_state)
     distance = check_scalar(distance, "distance", low=0)
     spectrum = np.geomspace(0.1, 5, d)
     axes = [random_orthogonal(d, rng) for _ in range(2)]
@@ -188,7 +188,7 @@ def make_microarray(kind="factors", class_sizes=None, *, d=None, shift=None, ran
     ((60, 2308), 30)
     """
     check_choice(kind, "kind", ("factors", "blocks", "many-classes"))
-    rng = generator(random_state)
+    rng = check_rng(random_state)
     default = {"factors": (40, 22), "blocks": (30, 30)}
     if class_sizes is None:
         class_sizes = default.get(kind) or rng.integers(8, 17, size=14)
@@ -238,7 +238,7 @@ def make_sparse_binary(n_samples=1900, *, d=20_000, positives=0.022, random_stat
     >>> made.data.shape, made.relevant.shape
     ((100, 500), (30,))
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     d = check_scalar(d, "d", low=30, integer=True)
     positives = check_scalar(positives, "positives", low=0, high=1)
     y = (rng.random(n) < positives).astype(int)
@@ -272,7 +272,7 @@ def make_redundant_bits(
     >>> make_redundant_bits(50, d=300, random_state=0).data.shape
     (50, 300)
     """
-    n, rng = check_size(n_samples), generator(random_state)
+    n, rng = check_size(n_samples), check_rng(random_state)
     k, copies = check_size(n_groups, "n_groups"), check_size(copies, "copies")
     d = check_scalar(d, "d", low=k * copies, integer=True)
     noise = check_scalar(noise, "noise", low=0, high=0.5)

@@ -13,7 +13,7 @@ from numba import njit
 
 from learnable._simd import exp_in_place
 from learnable.kernels._iteration import add_rows
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_scalar, check_symmetric
 
 __all__ = ["ColumnCache", "GramSource", "as_source"]
 
@@ -43,15 +43,9 @@ class GramSource:
     complete = True
 
     def __init__(self, gram):
-        gram = check_finite_array(gram, "K", ndim=2)
-        if gram.shape[0] != gram.shape[1]:
-            raise ValueError(f"a kernel matrix is square, got shape {gram.shape}")
-        scale = np.abs(gram).max(initial=0.0)
-        if not np.allclose(gram, gram.T, rtol=0.0, atol=1e-8 * max(scale, 1e-300)):
-            raise ValueError("a kernel matrix is symmetric; this one is not")
-        self.matrix = np.ascontiguousarray(gram)
+        self.matrix = check_symmetric(gram, "K", allow_empty=True)
         self.diagonal = np.ascontiguousarray(np.diag(self.matrix), dtype=float)
-        self.size = gram.shape[0]
+        self.size = self.matrix.shape[0]
 
     def dot(self, beta):
         """K beta, touching only the columns with a non-zero coefficient."""

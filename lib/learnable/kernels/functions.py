@@ -22,7 +22,7 @@ from math import comb, factorial, sqrt
 import numpy as np
 from scipy import sparse
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_scalar, check_symmetric
 
 __all__ = [
     "ANOVA",
@@ -508,9 +508,7 @@ class FromFunction(Kernel):
         if K.shape != (_length(X), _length(other)):
             raise ValueError(f"k must return shape {(_length(X), _length(other))}, got {K.shape}")
         if Y is None:
-            if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10 * max(1.0, np.abs(K).max(initial=0.0))):
-                raise ValueError("k must be symmetric: k(X, X) is not equal to its transpose")
-            K = 0.5 * (K + K.T)
+            K = check_symmetric(K, "k(X, X)", allow_empty=True)
         return K
 
     def diag(self, X):
@@ -535,11 +533,7 @@ class Precomputed(Kernel):
             if K.shape[1] != _length(Y):
                 raise ValueError(f"a precomputed matrix needs {_length(Y)} columns, got {K.shape[1]}")
             return K
-        if K.shape[0] != K.shape[1]:
-            raise ValueError(f"a precomputed Gram matrix must be square, got shape {K.shape}")
-        if not np.allclose(K, K.T, rtol=1e-8, atol=1e-10 * max(1.0, np.abs(K).max(initial=0.0))):
-            raise ValueError("a precomputed Gram matrix must be symmetric")
-        return 0.5 * (K + K.T)
+        return check_symmetric(K, "K", allow_empty=True)
 
     def diag(self, X):
         return np.diagonal(check_finite_array(X, "K", ndim=2)).copy()
@@ -1045,9 +1039,7 @@ def _power(K, p):
 
 
 def _semidefinite_factor(A):
-    A = check_finite_array(A, "A", ndim=2)
-    if A.shape[0] != A.shape[1] or not np.allclose(A, A.T, rtol=1e-10, atol=1e-12):
-        raise ValueError("A must be a symmetric matrix")
+    A = check_symmetric(A, "A")
     values, vectors = np.linalg.eigh(A)
     if values[0] < -1e-12 * max(np.abs(values).max(), 1e-300) * len(values):
         raise ValueError(f"A must be positive semi-definite, its smallest eigenvalue is {values[0]:.3g}")

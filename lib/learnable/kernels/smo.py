@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnable.kernels import _iteration as loops
 from learnable.kernels._columns import SHARE, ColumnCache, GramSource, as_source
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = [
     "ColumnCache",
@@ -689,8 +689,7 @@ def classification(
     n = source.size
     y = _signs(y, n)
     C = _box(C, n)
-    if norm not in (1, 2, "mixed"):
-        raise ValueError(f'norm must be 1, 2 or "mixed", got {norm!r}')
+    check_choice(norm, "norm", (1, 2, "mixed"))
     if (norm == "mixed") != (C2 is not None):
         raise ValueError('C2 belongs to norm="mixed", and only to it')
     options = {"equality": equality, "tol": tol, "max_iter": max_iter, "shrinking": shrinking, "cache_mb": cache_mb}

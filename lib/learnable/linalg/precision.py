@@ -14,12 +14,11 @@ from numba import njit
 from scipy import sparse
 from scipy.linalg import lapack
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_scalar, check_symmetric
 
 __all__ = [
     "SupportRates",
     "check_precision",
-    "check_symmetric",
     "cholesky",
     "edge_list",
     "factor",
@@ -34,43 +33,12 @@ __all__ = [
     "threshold_components",
 ]
 
-# A covariance computed as X'X is symmetric to rounding; anything beyond this relative difference is another matrix.
-ASYMMETRY = 1e-8
-
 
 class SupportRates(NamedTuple):
     """True and false positive rate of an estimated support."""
 
     tpr: float
     fpr: float
-
-
-def check_symmetric(A, name="A"):
-    """Return `A` as a C-contiguous, exactly symmetric float64 matrix; differences at rounding level are averaged out.
-
-    Raises ValueError for anything that is not a finite, square, symmetric matrix with at least one row. O(p^2).
-
-    Examples
-    --------
-    >>> check_symmetric([[2, 1], [1, 3]])
-    array([[2., 1.],
-           [1., 3.]])
-    >>> check_symmetric([[2, 1], [0, 3]], "S")
-    Traceback (most recent call last):
-    ...
-    ValueError: S must be symmetric, but S[0, 1] = 1 and S[1, 0] = 0
-    """
-    A = np.ascontiguousarray(check_finite_array(A, name, ndim=2))
-    if A.shape[0] != A.shape[1] or A.size == 0:
-        raise ValueError(f"{name} must be a square matrix with at least one row, got shape {A.shape}")
-    difference, largest, i, j = _asymmetry(A)
-    if difference == 0:
-        return A
-    if difference > ASYMMETRY * largest:
-        raise ValueError(
-            f"{name} must be symmetric, but {name}[{i}, {j}] = {A[i, j]:g} and {name}[{j}, {i}] = {A[j, i]:g}"
-        )
-    return 0.5 * (A + A.T)
 
 
 def check_precision(A, name="precision"):
@@ -307,22 +275,6 @@ def factor_inverse(L):
     inverse = inverse.T
     _copy_lower_to_upper(inverse)
     return inverse
-
-
-@njit(cache=True)
-def _asymmetry(A):
-    """Largest difference between mirrored entries and its place, and the largest entry; by tiles, as below."""
-    p, tile = A.shape[0], 32
-    worst, largest, at_i, at_j = 0.0, 0.0, 0, 0
-    for i0 in range(0, p, tile):
-        for j0 in range(0, i0 + 1, tile):
-            for i in range(i0, min(i0 + tile, p)):
-                for j in range(j0, min(j0 + tile, i + 1)):
-                    largest = max(largest, abs(A[i, j]), abs(A[j, i]))
-                    difference = abs(A[i, j] - A[j, i])
-                    if difference > worst:
-                        worst, at_i, at_j = difference, j, i
-    return worst, largest, at_i, at_j
 
 
 @njit(cache=True)

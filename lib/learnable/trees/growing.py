@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["CRITERIA", "Tree", "grow"]
 
@@ -76,8 +76,7 @@ class Tree:
 
     def node_costs(self, criterion):
         """weight × impurity of every node under another criterion; for classification trees."""
-        if criterion not in ("gini", "entropy", "error"):
-            raise ValueError(f"criterion must be gini, entropy or error, got {criterion!r}")
+        check_choice(criterion, "criterion", ("gini", "entropy", "error"))
         total = self.value.sum(axis=1, keepdims=True)
         if criterion == "error":
             return (total[:, 0] - self.value.max(axis=1)).clip(min=0.0)
@@ -157,8 +156,7 @@ def grow(
     n, d = X.shape
     if n == 0 or d == 0:
         raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; got {criterion!r}")
+    check_choice(criterion, "criterion", CRITERIA)
     min_split = check_scalar(min_split, "min_split", low=2, integer=True)
     min_leaf = check_scalar(min_leaf, "min_leaf", low=1, integer=True)
     limit = n if max_depth is None else check_scalar(max_depth, "max_depth", low=0, integer=True)

@@ -13,25 +13,25 @@ from numba import njit
 
 from learnable.ensembles.adaboost_dynamics.dynamics import AdaBoostMatrix, check_matrix
 from learnable.ensembles.weak_learners import stump_outputs
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = ["Crossing", "crossings", "lyapunov", "random_matrix", "recurrence", "separation", "stump_matrix"]
 
 
-def random_matrix(m, n, p=0.6, seed=0):
-    """A random sign matrix: each entry is +1 with probability p, from ``np.random.default_rng(seed).random((m, n))``.
+def random_matrix(m, n, p=0.6, random_state=0):
+    """A random sign matrix: each entry is +1 with probability p, drawn row by row.
 
     Examples
     --------
-    >>> random_matrix(2, 3, seed=1).astype(int).tolist()
+    >>> random_matrix(2, 3, random_state=1).astype(int).tolist()
     [[1, -1, 1], [-1, 1, 1]]
     """
     m, n = (check_scalar(k, name, low=1, integer=True) for k, name in ((m, "m"), (n, "n")))
     p = check_scalar(p, "p", low=0, high=1)
-    return np.where(np.random.default_rng(seed).random((m, n)) < p, 1.0, -1.0)
+    return np.where(check_rng(random_state).random((m, n)) < p, 1.0, -1.0)
 
 
-def separation(M, n_rounds, d0=None, *, lam0=0.0, delta=1e-10, seed=0, tie="first"):
+def separation(M, n_rounds, d0=None, *, lam0=0.0, delta=1e-10, random_state=0, tie="first"):
     """Distance between two runs whose starting weights differ by about `delta` in a random direction.
 
     Parameters
@@ -44,7 +44,7 @@ def separation(M, n_rounds, d0=None, *, lam0=0.0, delta=1e-10, seed=0, tie="firs
         without ties to ask about sensitivity.
     delta : float
         Largest difference of a weight at the start.
-    seed : int
+    random_state : int
         For the direction.
 
     Returns
@@ -61,13 +61,13 @@ def separation(M, n_rounds, d0=None, *, lam0=0.0, delta=1e-10, seed=0, tie="firs
     booster = AdaBoostMatrix(M, tie=tie)
     delta = check_scalar(delta, "delta", low=0, closed="neither")
     base = booster.run(1, lam0=lam0).last if d0 is None else booster.run(1, d0).weights[0]
-    nudge = np.random.default_rng(seed).normal(size=base.size) * base
+    nudge = check_rng(random_state).normal(size=base.size) * base
     nudge -= base * nudge.sum()
     shadow = np.maximum(base + delta * nudge / np.abs(nudge).max(), 0.0)
     return np.abs(booster.run(n_rounds, shadow).weights - booster.run(n_rounds, base).weights).max(axis=1)
 
 
-def lyapunov(M, n_rounds, *, lam0=0.0, burn_in=1000, seed=0, tie="first"):
+def lyapunov(M, n_rounds, *, lam0=0.0, burn_in=1000, random_state=0, tie="first"):
     """Largest Lyapunov exponent per step along a run, jumps between regions ignored.
 
     A direction is carried along by the derivative of each step, and its growth averaged: the limit of a shadow run at
@@ -80,7 +80,7 @@ def lyapunov(M, n_rounds, *, lam0=0.0, burn_in=1000, seed=0, tie="first"):
         Steps to average over, after `burn_in` others.
     lam0 : float
         Start, as in `AdaBoostMatrix.run`.
-    seed : int
+    random_state : int
         For the direction.
 
     Returns
@@ -97,7 +97,7 @@ def lyapunov(M, n_rounds, *, lam0=0.0, burn_in=1000, seed=0, tie="first"):
     T = check_scalar(n_rounds, "n_rounds", low=1, integer=True)
     burn_in = check_scalar(burn_in, "burn_in", low=0, integer=True)
     run = AdaBoostMatrix(M, tie=tie).run(burn_in + T, lam0=lam0)
-    direction = np.random.default_rng(seed).normal(size=len(M))
+    direction = check_rng(random_state).normal(size=len(M))
     direction -= direction.mean()
     return float(_tangent_growth(M, run.weights, run.columns, direction, burn_in) / T)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_rng, check_scalar
 
 __all__ = ["AdaBoostMatrix", "History", "check_matrix", "edges", "iterated_map", "map_jacobian", "margin"]
 
@@ -211,8 +211,7 @@ class AdaBoostMatrix:
         self.selector, self.tie = selector, tie
         n = self.M.shape[1]
         if isinstance(tie, str):
-            if tie not in ("first", "last", "random"):
-                raise ValueError(f"tie must be 'first', 'last', 'random' or an order of the columns, got {tie!r}")
+            check_choice(tie, "tie", ("first", "last", "random"), also="an order of the columns")
             self._rank = np.arange(n)[::-1].copy() if tie == "last" else np.arange(n)
         else:
             order = np.asarray(tie)
@@ -222,8 +221,7 @@ class AdaBoostMatrix:
         self._forced = np.zeros(0, np.int64)
         self._least = np.inf
         if isinstance(selector, str):
-            if selector not in ("optimal", "nonoptimal"):
-                raise ValueError(f"selector must be 'optimal', 'nonoptimal', columns or a callable, got {selector!r}")
+            check_choice(selector, "selector", ("optimal", "nonoptimal"), also="columns or a callable")
             if selector == "nonoptimal":
                 from learnable.ensembles.adaboost_dynamics.margins import max_margin
 
@@ -270,7 +268,7 @@ class AdaBoostMatrix:
         if callable(self.selector):
             done = self._run_callable(d, state, lam, scores, total, kept, columns, r, margins)
         else:
-            draws = np.random.default_rng(self.random_state).random(T if self.tie == "random" else 0)
+            draws = check_rng(self.random_state).random(T if self.tie == "random" else 0)
             settings = (self._rank, self._least, self.tie_tol, self._forced)
             done = _run(M, d, state, lam, scores, total, *settings, draws, kept, columns, r, margins)
         if done < T and r[done] > 0.0:

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from learnable.ensembles.adaboost_dynamics.dynamics import TIE, check_matrix, fill_edges, pick
-from learnable.ensembles.boosting_adaboost import minimax_margin
-from learnable.validation import check_finite_array, check_scalar
+from learnable.ensembles.margins import minimax_margin
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["MarginRun", "adaboost_star", "arc_gv", "coordinate_ascent", "edge_minmax", "lpboost", "max_margin"]
 
@@ -153,8 +153,7 @@ def coordinate_ascent(M, n_rounds, *, tie="first"):
 def _offset(M, n_rounds, rule, nu, tie):
     M = check_matrix(M)
     T = check_scalar(n_rounds, "n_rounds", low=1, integer=True)
-    if tie not in ("first", "last"):
-        raise ValueError(f"tie must be 'first' or 'last', got {tie!r}")
+    check_choice(tie, "tie", ("first", "last"))
     n = M.shape[1]
     rank = np.arange(n) if tie == "first" else np.arange(n)[::-1].copy()
     margins, columns, lam = np.empty(T), np.empty(T, np.int64), np.zeros(n)

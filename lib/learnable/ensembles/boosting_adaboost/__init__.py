@@ -17,8 +17,6 @@ from learnable.ensembles.boosting_adaboost.bounds import (
     sample_size_for,
     training_bound,
 )
-from learnable.ensembles.boosting_adaboost.gradient import GradientBoost, LogitBoost, line_search
-from learnable.ensembles.boosting_adaboost.margins import MinimaxMargin, margin_distribution, minimax_margin
 from learnable.ensembles.boosting_adaboost.rademacher import rademacher, rademacher_supremum
 from learnable.ensembles.boosting_adaboost.regression import (
     ForwardStagewiseLinear,
@@ -28,6 +26,8 @@ from learnable.ensembles.boosting_adaboost.regression import (
 )
 from learnable.ensembles.boosting_adaboost.risks import excess_phi_risk, excess_risk, phi_risk
 from learnable.ensembles.boosting_adaboost.trees import GradientBoostedTrees
+from learnable.ensembles.gradient import GradientBoost, LogitBoost, line_search
+from learnable.ensembles.margins import MinimaxMargin, margin_distribution, minimax_margin
 
 __all__ = [
     "AdaBoost",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from learnable.ensembles.boosting_adaboost.base import BinaryBoost, bare, weak_learner
+from learnable.ensembles.votes import BinaryBoost, bare, weak_learner
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["AdaBoost", "RoundResult", "adaboost_round"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnable.ensembles.weak_learners import SortedFeatures
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = ["rademacher", "rademacher_supremum"]
 
@@ -55,7 +55,7 @@ def rademacher_supremum(X, sigma, rules="stumps"):
     raise ValueError(f"rules must be 'stumps', 'linear' or 'columns', got {rules!r}")
 
 
-def rademacher(X, rules="stumps", *, draws=1000, rng=None):
+def rademacher(X, rules="stumps", *, n_draws=1000, random_state=None):
     """Estimate the Rademacher complexity of a class on a sample.
 
     Parameters
@@ -64,8 +64,8 @@ def rademacher(X, rules="stumps", *, draws=1000, rng=None):
         Kept fixed: the result is conditional on it.
     rules : {"stumps", "linear", "columns"}
         See `rademacher_supremum`.
-    draws : int
-    rng : numpy Generator, optional
+    n_draws : int
+    random_state : numpy Generator, optional
 
     Returns
     -------
@@ -74,13 +74,13 @@ def rademacher(X, rules="stumps", *, draws=1000, rng=None):
 
     Examples
     --------
-    >>> value, se = rademacher(np.arange(100.0)[:, None], draws=500, rng=np.random.default_rng(0))
+    >>> value, se = rademacher(np.arange(100.0)[:, None], n_draws=500, random_state=np.random.default_rng(0))
     >>> bool(abs(value - 0.187) < 0.01)
     True
     """
-    draws = check_scalar(draws, "draws", low=2, integer=True)
-    rng = np.random.default_rng() if rng is None else rng
+    n_draws = check_scalar(n_draws, "n_draws", low=2, integer=True)
+    random_state = check_rng(random_state)
     features = SortedFeatures(X) if rules == "stumps" else check_finite_array(X, "X", ndim=2)
-    sigma = rng.integers(0, 2, (draws, features.shape[0])) * 2.0 - 1.0
+    sigma = random_state.integers(0, 2, (n_draws, features.shape[0])) * 2.0 - 1.0
     values = rademacher_supremum(features, sigma, rules)
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(draws))
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(n_draws))

@@ -10,9 +10,9 @@ from numba import njit
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.ensembles.boosting_adaboost.base import bare
-from learnable.ensembles.boosting_adaboost.gradient import line_search
+from learnable.ensembles.gradient import line_search
 from learnable.ensembles.losses import Surrogate
+from learnable.ensembles.votes import bare
 from learnable.ensembles.weak_learners import ComponentwiseLinear, ComponentwiseSpline, RegressionTree
 from learnable.validation import check_finite_array, check_scalar
 

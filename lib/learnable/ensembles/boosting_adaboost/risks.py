@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnable.ensembles.losses import get_surrogate
-from learnable.foundations.bayes_decision_theory import FiniteProblem
+from learnable.laws.problems import FiniteProblem
 from learnable.validation import check_finite_array
 
 __all__ = ["excess_phi_risk", "excess_risk", "phi_risk"]

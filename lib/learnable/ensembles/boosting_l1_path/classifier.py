@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.ensembles.boosting_adaboost import GradientBoost
 from learnable.ensembles.boosting_l1_path.dictionaries import monomials
 from learnable.ensembles.boosting_l1_path.stepping import eps_boost
-from learnable.validation import check_scalar
+from learnable.ensembles.gradient import GradientBoost
+from learnable.validation import check_choice, check_scalar
 
 __all__ = ["BoostedPathClassifier"]
 
@@ -72,8 +72,7 @@ class BoostedPathClassifier(GradientBoost):
         X, signs, _ = self._prepare(X, y, sample_weight)
         share = check_scalar(self.validation_fraction, "validation_fraction", low=0.0, high=1.0, closed="left")
         check_scalar(self.eps, "eps", low=0.0, closed="neither")
-        if self.loss not in ("exponential", "logistic"):
-            raise ValueError(f"loss must be 'exponential' or 'logistic', got {self.loss!r}")
+        check_choice(self.loss, "loss", ("exponential", "logistic"))
         if share == 0.0:
             self._run(X, signs, sample_weight)
             self.n_steps_ = len(self.alphas_) if self._dictionary is None else int(self.n_steps)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnable.ensembles.boosting_l1_path.stepping import _EXPONENTIAL, _LOGISTIC, _SQUARED, read_problem
 from learnable.optim.homotopy import lasso_homotopy
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["ConstrainedPath", "kkt_l1", "l1_constrained_path", "path_direction", "separable_limit", "sparsify"]
 
@@ -87,9 +87,8 @@ def kkt_l1(H, y, loss, beta, *, active=1e-9):
     >>> kkt_l1([[1.0, 0.0], [0.0, 1.0]], [2.0, 1.0], "squared", [1.0, 0.0])[1]
     0.0
     """
+    check_choice(loss, "loss", ("squared", "exponential", "logistic"))
     H, y, code, _ = read_problem(H, y, loss)
-    if code < 0:
-        raise ValueError("loss must be 'squared', 'exponential' or 'logistic'")
     beta = check_finite_array(beta, "beta", ndim=1)
     slope, _ = _Objective(H, y, code).parts(beta)
     return _conditions(slope, beta, active)
@@ -135,9 +134,8 @@ def l1_constrained_path(H, y, loss, c_grid, *, tol=1e-8, max_iter=500):
     >>> path.coefs.round(6).tolist()
     [[0.5, 0.0], [5.0, 0.0]]
     """
+    check_choice(loss, "loss", ("squared", "exponential", "logistic"))
     H, y, code, _ = read_problem(H, y, loss)
-    if code < 0:
-        raise ValueError("loss must be 'squared', 'exponential' or 'logistic'")
     grid = check_finite_array(c_grid, "c_grid", ndim=1)
     if grid.size == 0 or np.any(grid <= 0.0):
         raise ValueError("every c must be positive")
@@ -322,12 +320,10 @@ def separable_limit(H, y, loss="logistic", *, c=None, p=1):
     """
     from learnable.ensembles.boosting_l1_path.margins import max_l1_margin, max_l2_margin
 
+    check_choice(loss, "loss", ("exponential", "logistic"))
     H, y, code, _ = read_problem(H, y, loss)
-    if code not in (_EXPONENTIAL, _LOGISTIC):
-        raise ValueError("loss must be 'exponential' or 'logistic'")
     Z = y[:, None] * H
-    if p not in (1, 2):
-        raise ValueError(f"p must be 1 or 2, got {p!r}")
+    check_choice(p, "p", (1, 2))
     if np.abs(H).max() > 1e100 or np.abs(H).max() < 1e-100:
         raise ValueError(f"the entries of H must lie between 1e-100 and 1e100, got {np.abs(H).max():.3g}; rescale H")
     best = (max_l1_margin if p == 1 else max_l2_margin)(Z)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
-from learnable.ensembles.boosting_adaboost.margins import minimax_margin
+from learnable.ensembles.margins import minimax_margin
 from learnable.kernels import smo
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = [
     "MaxMargin",
@@ -52,8 +52,7 @@ def margin(Z, beta, p=1):
     Z, beta = _rows(Z), check_finite_array(beta, "beta", ndim=1)
     if beta.size != Z.shape[1] or not beta.any():
         raise ValueError(f"beta must be a non-zero vector of length {Z.shape[1]}")
-    if p not in (1, 2, np.inf):
-        raise ValueError(f"p must be 1, 2 or inf, got {p!r}")
+    check_choice(p, "p", (1, 2, np.inf))
     return float((Z @ beta).min() / np.linalg.norm(beta, p))
 
 

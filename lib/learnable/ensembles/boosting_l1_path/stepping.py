@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from learnable._simd import exp_in_place
-from learnable.ensembles.boosting_adaboost.gradient import line_search
+from learnable.ensembles.gradient import line_search
 from learnable.ensembles.losses import Surrogate, get_surrogate
 from learnable.validation import check_finite_array, check_scalar
 

@@ -16,7 +16,21 @@ Convention everywhere: classes 0..k-1, and ``L[j, i]`` is the loss when the trut
 Source: J. Lember, *Introduction to statistical learning*, lecture notes, Aalto University 2012, Chapter 1.
 """
 
-from learnable.foundations.bayes_decision_theory.decisions import (
+from learnable.foundations.bayes_decision_theory.estimators import CostSensitiveClassifier, RejectClassifier
+from learnable.foundations.bayes_decision_theory.risks import (
+    bayes_error_from_margin,
+    bayes_error_from_max,
+    bayes_error_from_min,
+    bayes_error_from_variation,
+    bayes_risk_costs,
+    lp_bayes_risk,
+    lp_minimizer,
+    lp_regret,
+    lp_risk,
+    plug_in_regret,
+    total_variation,
+)
+from learnable.laws.decisions import (
     bayes_conditional_risk,
     bayes_decision,
     conditional_risk,
@@ -32,10 +46,9 @@ from learnable.foundations.bayes_decision_theory.decisions import (
     zero_one_matrix,
     zero_one_risk,
 )
-from learnable.foundations.bayes_decision_theory.density import DensityProblem
-from learnable.foundations.bayes_decision_theory.estimators import CostSensitiveClassifier, RejectClassifier
-from learnable.foundations.bayes_decision_theory.problems import Estimate, FiniteProblem, Problem
-from learnable.foundations.bayes_decision_theory.reject import (
+from learnable.laws.density import DensityProblem
+from learnable.laws.problems import Estimate, FiniteProblem, Problem
+from learnable.laws.reject import (
     ErrorRejectCurve,
     RejectRule,
     RejectTradeoff,
@@ -45,20 +58,7 @@ from learnable.foundations.bayes_decision_theory.reject import (
     two_class_reject,
     zero_one_reject,
 )
-from learnable.foundations.bayes_decision_theory.risks import (
-    bayes_error_from_margin,
-    bayes_error_from_max,
-    bayes_error_from_min,
-    bayes_error_from_variation,
-    bayes_risk_costs,
-    lp_bayes_risk,
-    lp_minimizer,
-    lp_regret,
-    lp_risk,
-    plug_in_regret,
-    total_variation,
-)
-from learnable.foundations.bayes_decision_theory.zoo import (
+from learnable.laws.zoo import (
     five_point,
     gaussian_bayes_risk,
     gaussian_classes,

@@ -18,23 +18,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from learnable.foundations.bayes_decision_theory.decisions import (
+from learnable.laws.decisions import (
     bayes_conditional_risk,
     bayes_decision,
     decide,
     loss_from_costs,
 )
-from learnable.foundations.bayes_decision_theory.reject import coverage_threshold
-from learnable.validation import (
-    NO_SENTINEL,
-    check_loss_matrix,
-    check_posteriors,
-    check_scalar,
-    check_sentinel,
-    check_weights,
-    decode_labels,
-    encode_labels,
-)
+from learnable.laws.reject import coverage_threshold
+from learnable.laws.tables import check_loss_matrix, check_posteriors
+from learnable.validation import NO_SENTINEL, check_scalar, check_sentinel, check_weights, decode_labels, encode_labels
 
 __all__ = ["CostSensitiveClassifier", "RejectClassifier"]
 

@@ -8,9 +8,10 @@ here; that they agree is a theorem, and a test. All functions pass ``**options``
 
 import numpy as np
 
-from learnable.foundations.bayes_decision_theory.decisions import bayes_decision, conditional_risk, cost_matrix
-from learnable.foundations.bayes_decision_theory.problems import Estimate
-from learnable.validation import check_finite_array, check_has, check_loss_matrix, check_scalar
+from learnable.laws.decisions import bayes_decision, conditional_risk, cost_matrix
+from learnable.laws.problems import Estimate
+from learnable.laws.tables import check_loss_matrix
+from learnable.validation import check_finite_array, check_has, check_scalar
 
 __all__ = [
     "bayes_error_from_margin",

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.trees import grow, weakest_links
-from learnable.validation import check_scalar
+from learnable.validation import check_choice, check_scalar
 
 __all__ = ["CARTClassifier", "CARTRegressor", "MedianTree", "best_split"]
 
@@ -148,8 +148,7 @@ class CARTClassifier(ClassifierMixin, _CART):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         for name, value in (("impurity", self.impurity), ("prune_impurity", self.prune_impurity)):
-            if value not in ("gini", "entropy", "error"):
-                raise ValueError(f"{name} must be gini, entropy or error, got {value!r}")
+            check_choice(value, name, ("gini", "entropy", "error"))
         self.classes_, codes = np.unique(y, return_inverse=True)
         return self._grow(X, codes, self.impurity, len(self.classes_))
 

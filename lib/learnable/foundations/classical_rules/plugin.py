@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.foundations.classical_rules.voting import cube_numbers
-from learnable.validation import check_finite_array, check_has, check_magnitude, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_has, check_magnitude, check_scalar
 
 __all__ = [
     "FAMILIES",
@@ -158,8 +158,7 @@ class PlugInDensity(_TwoClassRule):
 
     def fit(self, X, y):
         X, codes = self._prepare(X, y)
-        if self.density not in ("gaussian", "kde", "histogram"):
-            raise ValueError(f"density must be gaussian, kde or histogram, got {self.density!r}")
+        check_choice(self.density, "density", ("gaussian", "kde", "histogram"))
         self.log_priors_ = np.log(np.bincount(codes) / len(codes))
         self.densities_ = [self._fit_density(X[codes == c]) for c in (0, 1)]
         return self
@@ -284,9 +283,8 @@ class ParametricPlugIn(_TwoClassRule):
         self.family1 = family1
 
     def fit(self, X, y):
-        for name in (self.family0, self.family1):
-            if name not in FAMILIES:
-                raise ValueError(f"family must be one of {', '.join(FAMILIES)}; got {name!r}")
+        check_choice(self.family0, "family0", FAMILIES)
+        check_choice(self.family1, "family1", FAMILIES)
         X, codes = self._prepare(X, y)
         x = X[:, 0]
         self.pi_ = float(codes.mean())

@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from learnable.laws.tables import check_loss_matrix
 from learnable.neighbors import NeighborIndex
-from learnable.validation import check_finite_array, check_loss_matrix, check_probabilities, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_probabilities, check_rng, check_scalar
 
 __all__ = [
     "KNN",
@@ -92,8 +93,7 @@ class PartitionRule(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         if self.cell_id is not None and not callable(self.cell_id):
             raise ValueError(f"cell_id must be a function of X or None, got {self.cell_id!r}")
-        if self.empty not in ("first", "global"):
-            raise ValueError(f"empty must be 'first' or 'global', got {self.empty!r}")
+        check_choice(self.empty, "empty", ("first", "global"))
         self._set_up(X)
         where, self._table = _cells(self._partition, X)
         m = len(self._table)
@@ -222,8 +222,7 @@ class KNN(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        if self.ties not in ("index", "randomise"):
-            raise ValueError(f"ties must be 'index' or 'randomise', got {self.ties!r}")
+        check_choice(self.ties, "ties", ("index", "randomise"))
         self.classes_, self._codes = np.unique(y, return_inverse=True)
         self._X = X
         self.k_ = check_scalar(self.k(len(X)) if callable(self.k) else self.k, "k", low=1, integer=True)
@@ -232,7 +231,7 @@ class KNN(ClassifierMixin, BaseEstimator):
         self.weights_ = self._weights(self.k_)
         self._index = NeighborIndex(X, self.method)
         if self.ties == "randomise":
-            self._rng = np.random.default_rng(self.random_state)
+            self._rng = check_rng(self.random_state)
             self._coordinate = self._rng.random(len(X))
         return self
 

@@ -6,7 +6,7 @@ bounds (`vc_tail`, `sample_complexity`), fits exact empirical risk minimisers (`
 chooses among classes (`SRM`). Source: Lember 2012, chapter 2.
 """
 
-from learnable.foundations.vc_theory.bounds import (
+from learnable.foundations.tail_bounds import (
     TailBound,
     dkw,
     erm_mean,

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "halfplane_deviation",
@@ -227,7 +227,7 @@ def rademacher_half_lines(n, draws, random_state=None):
     True
     """
     n, draws = check_scalar(n, "n", low=1, integer=True), check_scalar(draws, "draws", low=1, integer=True)
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
     signs = rng.choice(np.array([-1, 1], np.int8), size=(draws, n))
     walk = np.cumsum(signs, axis=1, dtype=np.int32)
     return float(np.maximum(walk.max(axis=1), 0).mean() / n)

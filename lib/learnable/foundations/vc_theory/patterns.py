@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.special import gammaln, logsumexp
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "FAMILIES",
@@ -312,8 +312,7 @@ def _distinct_rows(rows):
 
 
 def _check_family(family):
-    if family not in FAMILIES:
-        raise ValueError(f"family must be one of {', '.join(FAMILIES)}; got {family!r}")
+    check_choice(family, "family", FAMILIES)
 
 
 def growth_function(family, n, d=1, k=None):
@@ -394,7 +393,7 @@ def find_shattered_set(family, n, d=1, k=None, trials=200, random_state=None):
     """
     _check_family(family)
     n = check_scalar(n, "n", low=1, integer=True)
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
     if family in _ON_THE_LINE:
         d = 1
     candidates = itertools.chain(

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from learnable.foundations.vc_theory.learners import KIntervalERM, _BinaryRule, _inside, interval_path
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "PENALTIES",
@@ -309,7 +309,7 @@ class IntervalTruth:
     def sample(self, n, random_state=None):
         """n points as (X of shape (n, 1), y)."""
         n = check_scalar(n, "n", low=1, integer=True)
-        rng = np.random.default_rng(random_state)
+        rng = check_rng(random_state)
         x = rng.random(n)
         y = _inside(x, self.segments) ^ (rng.random(n) < self.q)
         return x[:, None], y.astype(np.int64)
@@ -394,7 +394,7 @@ def risk_decomposition(learner, problem, n, reps, class_risk=None, random_state=
     RiskDecomposition
     """
     reps = check_scalar(reps, "reps", low=1, integer=True)
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
     bayes = problem.bayes_risk if isinstance(problem, IntervalTruth) else float(problem.bayes_risk())
     rows = np.empty((reps, 4))
     for r in range(reps):
@@ -453,7 +453,7 @@ def no_free_lunch(rule, K, n, exact_limit=300_000, draws=20_000, random_state=No
     """
     K, n = check_scalar(K, "K", low=1, integer=True), check_scalar(n, "n", low=0, integer=True)
     exact = K**n * 2**K <= exact_limit
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
     if exact:
         samples = np.array(list(itertools.product(range(K), repeat=n)), int).reshape(K**n, n)
         labelings = np.array(list(itertools.product((0, 1), repeat=K)), int)

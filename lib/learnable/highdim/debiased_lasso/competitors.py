@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import special, stats
-from sklearn.utils import check_random_state
 
 from learnable.highdim.debiased_lasso.inference import two_sided_pvalues
 from learnable.highdim.debiased_lasso.scaled import check_design, lasso, scaled_lasso
 from learnable.linalg.precision import factor, factor_inverse
 from learnable.optim.coordinate_descent import solve_gram_batch
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "Inference",
@@ -154,7 +153,7 @@ def multi_split(X, y, *, n_splits=50, gamma_min=0.05, random_state=None):
         raise ValueError(f"sample splitting needs at least six observations, got {n}")
     n_splits = check_scalar(n_splits, "n_splits", low=1, integer=True)
     gamma_min = check_scalar(gamma_min, "gamma_min", low=0, high=1, closed="neither")
-    rng = check_random_state(random_state)
+    rng = check_rng(random_state)
     P = np.ones((n_splits, p))
     for b in range(n_splits):
         order = rng.permutation(n)

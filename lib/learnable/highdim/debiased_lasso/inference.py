@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.highdim.debiased_lasso.programme import bounded_decorrelating_matrix, decorrelate, default_mu
 from learnable.highdim.debiased_lasso.scaled import _Problem, check_design, fit_scaled, universal_lam0
-from learnable.validation import check_finite_array, check_probabilities, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_probabilities, check_scalar
 
 __all__ = [
     "ConfidenceRegion",
@@ -358,8 +358,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         else:
             check_scalar(self.lam0, "lam0", low=0, closed="neither")
         if isinstance(self.sigma, str):
-            if self.sigma not in ("scaled", "robust"):
-                raise ValueError(f"sigma must be a number, 'scaled' or 'robust', got {self.sigma!r}")
+            check_choice(self.sigma, "sigma", ("scaled", "robust"))
         else:
             check_scalar(self.sigma, "sigma", low=0, closed="neither")
 

@@ -18,10 +18,9 @@ from numba import njit
 from scipy import optimize, special
 from sklearn.exceptions import ConvergenceWarning
 
-from learnable.linalg.precision import check_symmetric
 from learnable.linalg.precision import factor as cholesky_factor
 from learnable.optim.coordinate_descent import gram_descent
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar, check_symmetric
 
 __all__ = [
     "Decorrelation",
@@ -146,8 +145,7 @@ def decorrelate(
     ([True, True], True)
     """
     S, rows = _check_sigma(Sigma, rows)
-    if method not in ("dual_cd", "cvxpy"):
-        raise ValueError(f"method must be 'dual_cd' or 'cvxpy', got {method!r}")
+    check_choice(method, "method", ("dual_cd", "cvxpy"))
     tol = check_scalar(tol, "tol", low=0, closed="neither")
     max_sweeps = check_scalar(max_sweeps, "max_sweeps", low=1, integer=True)
     if mu is None:

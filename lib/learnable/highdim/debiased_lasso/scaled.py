@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from learnable.optim.coordinate_descent import LassoSolution, gram_descent, solve_gram, solve_lasso
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["ScaledLasso", "check_design", "lasso", "scaled_lasso", "sqrt_lasso", "universal_lam0"]
 
@@ -53,8 +53,7 @@ def universal_lam0(p, n, kind="universal"):
     >>> round(universal_lam0(600, 1000), 4), round(universal_lam0(600, 1000, "paper"), 3)
     (0.1131, 1.131)
     """
-    if kind not in ("universal", "paper"):
-        raise ValueError(f"kind must be 'universal' or 'paper', got {kind!r}")
+    check_choice(kind, "kind", ("universal", "paper"))
     p, n = check_scalar(p, "p", low=1, integer=True), check_scalar(n, "n", low=1, integer=True)
     return float((10 if kind == "paper" else 1) * np.sqrt(2 * np.log(max(p, 2)) / n))
 

@@ -3,8 +3,7 @@ r"""What the theory promises: power, its upper bound, interval lengths, and boun
 import numpy as np
 from scipy import special
 
-from learnable.linalg.precision import check_symmetric
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_scalar, check_symmetric
 
 __all__ = [
     "asymptotic_power",

@@ -30,7 +30,6 @@ from learnable.highdim.quic_graphical_lasso.problem import (
     min_norm_subgradient,
     objective,
     penalty_matrix,
-    soft_threshold,
 )
 from learnable.highdim.quic_graphical_lasso.solver import (
     QUIC,
@@ -40,6 +39,7 @@ from learnable.highdim.quic_graphical_lasso.solver import (
     line_search,
     newton_direction,
 )
+from learnable.optim.proximal import soft_threshold
 
 __all__ = [
     "QUIC",

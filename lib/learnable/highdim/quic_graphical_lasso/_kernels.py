@@ -7,18 +7,10 @@ in increasing order.
 import numpy as np
 from numba import njit
 
+from learnable.optim.proximal import soft
+
 # Rows handled together by `descend`: their columns of U = D W stay in the second-level cache.
 BLOCK = 16
-
-
-@njit(cache=True)
-def soft(z, r):
-    """Soft threshold S(z, r) = sign(z) max(|z| - r, 0) (Hsieh et al. 2014, (17))."""
-    if z > r:
-        return z - r
-    if z < -r:
-        return z + r
-    return 0.0
 
 
 @njit(cache=True)

@@ -13,10 +13,11 @@ import numpy as np
 from numba import njit
 from scipy import linalg
 
-from learnable.highdim.quic_graphical_lasso.problem import check_problem, clipped_gap, soft_threshold
-from learnable.linalg.precision import check_symmetric, factor, factor_inverse, factor_logdet, support
+from learnable.highdim.quic_graphical_lasso.problem import check_problem, clipped_gap
+from learnable.linalg.precision import factor, factor_inverse, factor_logdet, support
 from learnable.optim.coordinate_descent import solve_gram_batch
-from learnable.validation import check_scalar
+from learnable.optim.proximal import soft_threshold
+from learnable.validation import check_choice, check_scalar, check_symmetric
 
 __all__ = ["Trace", "admm", "dual_projected_gradient", "neighbourhood_lasso", "sinco"]
 
@@ -176,8 +177,7 @@ def neighbourhood_lasso(S, lam, *, rule="or", tol=1e-8):
     [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     """
     S = check_symmetric(S, "S")
-    if rule not in ("or", "and"):
-        raise ValueError(f"rule must be 'or' or 'and', got {rule!r}")
+    check_choice(rule, "rule", ("or", "and"))
     lam = check_scalar(lam, "lam", low=0, closed="neither")
     coefs = solve_gram_batch(S, S, lam, weights=np.where(np.eye(len(S)), np.inf, 1.0), tol=tol)[0] != 0
     return support((coefs | coefs.T if rule == "or" else coefs & coefs.T).astype(np.float64))

@@ -13,8 +13,8 @@ from sklearn.utils.validation import validate_data
 
 from learnable.highdim.quic_graphical_lasso.problem import penalty_matrix
 from learnable.highdim.quic_graphical_lasso.solver import QUIC
-from learnable.linalg.precision import check_symmetric, factor, factor_logdet
-from learnable.validation import check_finite_array, check_scalar
+from learnable.linalg.precision import factor, factor_logdet
+from learnable.validation import check_choice, check_finite_array, check_scalar, check_symmetric
 
 __all__ = ["GraphicalLassoQUIC", "GraphicalLassoQUICCV", "QUICPath", "max_penalty", "quic_path"]
 
@@ -132,8 +132,7 @@ class GraphicalLassoQUIC(EmpiricalCovariance):
 
     def fit(self, X, y=None):
         """Estimate the precision matrix of the rows of `X`, or of a covariance matrix if it is precomputed."""
-        if self.covariance not in (None, "precomputed"):
-            raise ValueError(f"covariance must be None or 'precomputed', got {self.covariance!r}")
+        check_choice(self.covariance, "covariance", (None, "precomputed"))
         X = validate_data(self, X, ensure_min_samples=1 if self.covariance else 2)
         if self.covariance:
             S, self.location_ = check_symmetric(X, "X"), np.zeros(X.shape[1])

@@ -14,8 +14,8 @@ from numba import njit
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from learnable.highdim.quic_graphical_lasso._kernels import soft
-from learnable.validation import binary_codes, check_finite_array, check_scalar
+from learnable.optim.proximal import soft
+from learnable.validation import check_finite_array, check_scalar, signed_labels
 
 __all__ = ["l1_logistic"]
 
@@ -59,8 +59,7 @@ def l1_logistic(A, y, lam, *, tol=1e-8, max_iter=100, start=None):
     y = np.asarray(y)
     if A.shape[0] != y.size or A.shape[1] == 0:
         raise ValueError(f"A must have one row for each of the {y.size} labels and at least one column, got {A.shape}")
-    _, codes = binary_codes(y)
-    sign = 2.0 * codes - 1.0
+    _, sign = signed_labels(y)
     lam = check_scalar(lam, "lam", low=0, closed="neither")
     tol = check_scalar(tol, "tol", low=0, closed="neither")
     max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)

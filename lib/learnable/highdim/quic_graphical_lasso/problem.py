@@ -11,14 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from learnable.linalg.precision import (
-    check_symmetric,
-    factor,
-    factor_inverse,
-    factor_logdet,
-    is_positive_definite,
-)
-from learnable.validation import check_finite_array, check_scalar
+from learnable.linalg.precision import factor, factor_inverse, factor_logdet, is_positive_definite
+from learnable.optim.proximal import soft_threshold
+from learnable.validation import check_finite_array, check_scalar, check_symmetric
 
 __all__ = [
     "duality_gap",
@@ -26,20 +21,7 @@ __all__ = [
     "min_norm_subgradient",
     "objective",
     "penalty_matrix",
-    "soft_threshold",
 ]
-
-
-def soft_threshold(z, r):
-    """sign(z) max(|z| - r, 0), entry by entry (Hsieh et al. 2014, (17)).
-
-    Examples
-    --------
-    >>> soft_threshold([-3.0, 0.5, 2.0], 1.0).tolist()
-    [-2.0, 0.0, 1.0]
-    """
-    z = np.asarray(z, dtype=np.float64)
-    return z - np.clip(z, -np.asarray(r), r)
 
 
 def penalty_matrix(lam, p, *, penalize_diagonal=False):

@@ -17,14 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnable.highdim.quic_graphical_lasso import _kernels as kernels
 from learnable.highdim.quic_graphical_lasso.problem import check_point, check_problem, clipped_gap, inverse
-from learnable.linalg.precision import (
-    check_symmetric,
-    factor,
-    factor_inverse,
-    factor_logdet,
-    threshold_components,
-)
-from learnable.validation import check_scalar
+from learnable.linalg.precision import factor, factor_inverse, factor_logdet, threshold_components
+from learnable.validation import check_choice, check_scalar, check_symmetric
 
 __all__ = ["QUIC", "QUICHistory", "block_quic", "free_set", "line_search", "newton_direction"]
 
@@ -545,8 +539,7 @@ def _warn(S, history, settings):
 
 
 def _check_settings(tol, max_iter, sweeps, sigma, beta, criterion):
-    if criterion not in ("gap", "subgradient"):
-        raise ValueError(f"criterion must be 'gap' or 'subgradient', got {criterion!r}")
+    check_choice(criterion, "criterion", ("gap", "subgradient"))
     if not (isinstance(sweeps, str) and sweeps == "adaptive"):
         try:
             sweeps = check_scalar(sweeps, "sweeps", low=1, integer=True)

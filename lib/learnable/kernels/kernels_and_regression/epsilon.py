@@ -13,7 +13,7 @@ import numpy as np
 
 from learnable.kernels import smo
 from learnable.kernels.kernels_and_regression.kernel_ridge import KernelRegressor
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["EpsilonRidge", "EpsilonSVR", "epsilon_dual", "epsilon_loss", "epsilon_objective"]
 
@@ -58,8 +58,7 @@ def epsilon_dual(K, y, gamma, lam, epsilon, power=1):
 
 
 def _power(power):
-    if power not in (1, 2):
-        raise ValueError(f"power must be 1 or 2, got {power!r}")
+    check_choice(power, "power", (1, 2))
     return power
 
 

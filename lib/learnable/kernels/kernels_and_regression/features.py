@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels.functions import as_kernel
-from learnable.validation import check_scalar
+from learnable.validation import check_rng, check_scalar
 
 __all__ = ["NystroemRidge", "RandomFourierFeatures", "RandomFourierRidge"]
 
@@ -41,7 +41,7 @@ class RandomFourierFeatures(TransformerMixin, BaseEstimator):
         sigma = check_scalar(self.sigma, "sigma", low=0, closed="neither")
         D = check_scalar(self.n_components, "n_components", low=1, integer=True)
         X = validate_data(self, X, dtype=np.float64)
-        rng = _generator(self.random_state)
+        rng = check_rng(self.random_state)
         self.frequencies_ = rng.normal(size=(X.shape[1], D)) / sigma
         self.phases_ = rng.uniform(0.0, 2.0 * np.pi, size=D)
         return self
@@ -149,7 +149,7 @@ class NystroemRidge(_FeatureRidge):
     def _prepare(self, X):
         m = check_scalar(self.n_components, "n_components", low=1, integer=True)
         self.kernel_ = as_kernel(self.kernel, **(self.kernel_params or {}))
-        chosen = _generator(self.random_state).permutation(X.shape[0])[:m]
+        chosen = check_rng(self.random_state).permutation(X.shape[0])[:m]
         self.landmarks_ = X[chosen]
         s, U = np.linalg.eigh(self.kernel_(self.landmarks_))
         keep = s > 1e-12 * max(s[-1], 1e-300)
@@ -157,9 +157,3 @@ class NystroemRidge(_FeatureRidge):
 
     def _features(self, X):
         return self.kernel_(X, self.landmarks_) @ self.whitening_
-
-
-def _generator(random_state):
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)

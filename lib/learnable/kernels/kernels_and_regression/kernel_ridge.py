@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels.functions import Precomputed, as_kernel, center_gram
 from learnable.kernels.kernels_and_regression.linear import _penalties
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["KernelRidge", "KernelRidgePath", "kernel_ridge_dual", "kernel_ridge_path"]
 
@@ -94,8 +94,7 @@ class KernelRidge(KernelRegressor):
     def fit(self, X, y):
         """Fit to the rows of `X` and responses `y`."""
         lam = check_scalar(self.lam, "lam", low=0, closed="neither")
-        if self.solver not in ("chol", "cg", "dual_ascent"):
-            raise ValueError(f"solver must be 'chol', 'cg' or 'dual_ascent', got {self.solver!r}")
+        check_choice(self.solver, "solver", ("chol", "cg", "dual_ascent"))
         X, y = self._start(X, y)
         target = y - y.mean()
         self.n_iter_ = 1

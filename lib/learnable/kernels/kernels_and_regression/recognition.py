@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnable.kernels.functions import as_kernel
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_rng, check_scalar, check_symmetric
 
 __all__ = ["Violation", "find_violation", "gram", "is_psd_gram", "kernel_margin_bound"]
 
@@ -50,10 +50,8 @@ def is_psd_gram(G, tol=1e-8):
     >>> is_psd_gram([[1.0, 1.0], [1.0, 1.0]]), is_psd_gram([[0.0, 1.0], [1.0, 0.0]])
     (True, False)
     """
-    G = check_finite_array(G, "G", ndim=2)
+    G = check_symmetric(G, "G", allow_empty=True)
     tol = check_scalar(tol, "tol", low=0)
-    if G.shape[0] != G.shape[1] or not np.allclose(G, G.T, rtol=1e-8, atol=1e-10 * np.abs(G).max(initial=0.0)):
-        raise ValueError("G must be a symmetric matrix")
     return bool(G.size == 0 or np.linalg.eigvalsh(G)[0] >= -tol * max(np.trace(G), 0.0))
 
 
@@ -92,7 +90,7 @@ def find_violation(k, sampler, tries=1000, *, n_points=6, refine=200, tol=1e-8, 
     kernel = as_kernel(k)
     tries = check_scalar(tries, "tries", low=1, integer=True)
     n_points = check_scalar(n_points, "n_points", low=2, integer=True)
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
 
     def smallest(points):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -153,8 +151,7 @@ def kernel_margin_bound(K_diag, slacks, gamma, *, delta=0.05, norm=1):
         raise ValueError("K_diag and slacks must have the same length, at least one")
     if K_diag.min() < 0 or slacks.min() < 0:
         raise ValueError("K_diag and slacks must be non-negative")
-    if norm not in (1, 2):
-        raise ValueError(f"norm must be 1 or 2, got {norm!r}")
+    check_choice(norm, "norm", (1, 2))
     n = slacks.size
     empirical = np.sum((slacks / gamma) ** norm) / n
     complexity = 4.0 * norm * np.sqrt(K_diag.sum()) / (n * gamma)

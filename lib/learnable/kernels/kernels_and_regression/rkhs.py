@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from learnable.kernels.functions import as_kernel
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["RKHSFunction", "RepresenterSolution", "representer_solve"]
 
@@ -232,10 +232,8 @@ class _Loss:
     """
 
     def __init__(self, name, y, power, epsilon, quantile, weight):
-        if name not in ("squared", "hinge", "logistic", "epsilon", "quantile"):
-            raise ValueError(f"loss must be squared, hinge, logistic, epsilon or quantile, got {name!r}")
-        if power not in (1, 2):
-            raise ValueError(f"power must be 1 or 2, got {power!r}")
+        check_choice(name, "loss", ("squared", "hinge", "logistic", "epsilon", "quantile"))
+        check_choice(power, "power", (1, 2))
         if name in ("hinge", "logistic") and not np.isin(y, (-1.0, 1.0)).all():
             raise ValueError(f"y must hold labels -1 and 1 for the {name} loss")
         self.name, self.y, self.weight = name, y, weight

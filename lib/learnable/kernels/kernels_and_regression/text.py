@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "TextKernel",
@@ -209,7 +209,7 @@ def docstring_corpus(n_each=150, *, n_words=60, random_state=None):
     (20, ['numpy', 'scipy', 'sklearn', 'standard library'])
     """
     n_each = check_scalar(n_each, "n_each", low=1, integer=True)
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
     documents, packages = [], []
     for name, modules in _SHELVES.items():
         found = set()

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_scalar, check_symmetric
 
 __all__ = ["DualQP", "dual_of_qp", "is_saddle_point", "kkt_report", "solve_qp"]
 
@@ -48,8 +48,7 @@ def _read_problem(K, c, A, d, B, e):
     size = c.size
     if K.shape != (size, size):
         raise ValueError(f"K must have shape ({size}, {size}) like c, got {K.shape}")
-    if np.abs(K - K.T).max(initial=0.0) > 1e-10 * np.abs(K).max(initial=1e-300):
-        raise ValueError("K must be symmetric")
+    K = check_symmetric(K, "K", allow_empty=True)
     A = check_finite_array(A, "A", ndim=2)
     d = check_finite_array(d, "d", ndim=1)
     if A.shape != (d.size, size):

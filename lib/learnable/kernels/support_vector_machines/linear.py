@@ -7,11 +7,10 @@ import warnings
 import numpy as np
 from numba import njit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.linear.linear_discrimination.base import LinearRule
-from learnable.validation import check_scalar
+from learnable.linear.rules import LinearRule
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = ["DualCoordinateSVM", "PegasosSVM"]
 
@@ -88,12 +87,11 @@ class DualCoordinateSVM(LinearRule):
         """Fit."""
         X, codes, _ = self._prepare(X, y, None)
         C = check_scalar(self.C, "C", low=0.0, closed="neither")
-        if self.norm not in (1, 2):
-            raise ValueError(f"norm must be 1 or 2, got {self.norm!r}")
+        check_choice(self.norm, "norm", (1, 2))
         tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
         sweeps = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         signs = np.where(codes == 1, 1.0, -1.0)
-        rng = check_random_state(self.random_state)
+        rng = check_rng(self.random_state)
         order = np.array([rng.permutation(signs.size) for _ in range(8)])
         box, ridge = (C, 0.0) if self.norm == 1 else (np.inf, 1.0 / C)
         w, alpha, self.n_iter_, worst = _coordinate_descent(
@@ -172,7 +170,7 @@ class PegasosSVM(LinearRule):
         n = signs.size
         if not np.isfinite(1.0 / (n * C)):
             raise ValueError(f"C = {C:g} is so small that 1/(nC) overflows; take C above {1e-300:g}")
-        draws = check_random_state(self.random_state).randint(n, size=n * epochs)
+        draws = check_rng(self.random_state).integers(n, size=n * epochs)
         w = _pegasos(np.ascontiguousarray(X), signs, 1.0 / (n * C), draws, draws.size // 2)
         slack = np.maximum(1.0 - signs * (X @ w), 0.0)
         self.primal_ = float(0.5 * w @ w + C * slack.sum())

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels import smo
 from learnable.kernels.functions import Linear, Precomputed, as_kernel
-from learnable.validation import binary_codes, check_scalar, check_weights
+from learnable.validation import check_scalar, check_weights, signed_labels
 
 __all__ = ["HardMarginSVM", "NuSVM", "SoftMarginSVM", "SquaredNuSVM"]
 
@@ -22,9 +22,9 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, codes = binary_codes(y)
+        self.classes_, signs = signed_labels(y)
         self.kernel_ = as_kernel(self.kernel)
-        return X, np.where(codes == 1, 1.0, -1.0)
+        return X, signs
 
     # Coefficients of nearly touching hulls cancel: the hard margin always needs columns in double precision.
     _always_double = False

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.kernels import smo
 from learnable.kernels.functions import Linear, Precomputed, as_kernel
 from learnable.kernels.svm_regularization_path import _walk as walking
-from learnable.validation import binary_codes, check_scalar
+from learnable.validation import check_choice, check_scalar, signed_labels
 
 __all__ = ["SVMPath"]
 
@@ -114,8 +114,7 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         """
         self._begin(X, y)
         lam = check_scalar(lam, "lam", low=0.0, closed="neither")
-        if walk not in ("down", "up", "both"):
-            raise ValueError(f'walk must be "down", "up" or "both", got {walk!r}')
+        check_choice(walk, "walk", ("down", "up", "both"))
         found = []
         for sense in (-1, +1):
             if walk == ("down" if sense < 0 else "up"):
@@ -133,7 +132,7 @@ class SVMPath(ClassifierMixin, BaseEstimator):
 
     def _begin(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, codes = binary_codes(y)
+        self.classes_, self._y = signed_labels(y)
         least = check_scalar(self.lam_min, "lam_min", low=0.0, closed="neither")
         self._eps = check_scalar(self.eps, "eps", low=0.0, high=1e-3, closed="neither")
         if self.max_steps is None:
@@ -147,7 +146,6 @@ class SVMPath(ClassifierMixin, BaseEstimator):
             if self.gamma is not None:
                 raise ValueError("gamma belongs to the Gaussian kernel")
             self.kernel_ = as_kernel(self.kernel)
-        self._y = np.where(codes == 1, 1.0, -1.0)
         self._K = np.ascontiguousarray(self.kernel_(X), dtype=float)
         self._X = None if isinstance(self.kernel_, Precomputed) else X
         self._intercept = bool(self.fit_intercept)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 from scipy import special
 
-from learnable.validation import check_scalar
+from learnable.validation import check_choice, check_scalar
 
 __all__ = [
     "entropy_ansb",
@@ -50,8 +50,7 @@ def multiplicities(data, kind="counts"):
     >>> multiplicities(list("mississippi"), kind="samples")
     (array([1, 2, 4]), array([1, 1, 2]))
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
+    check_choice(kind, "kind", KINDS)
     if kind == "samples":
         data = _sample_counts(data)
     if kind == "multiplicities":

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from scipy import special
 
+from learnable.datasets.counts import pitman_yor_sticks
 from learnable.latent.entropy_estimation.counts import multiplicities
 from learnable.latent.entropy_estimation.special import (
     digamma_from_one,
@@ -30,8 +31,6 @@ __all__ = [
     "sample_py",
     "to_entropy_coordinates",
 ]
-
-BLOCK = 1000  # sticks that are drawn at a time
 
 
 def py_prior_moments(d, alpha):
@@ -259,19 +258,7 @@ def sample_py(d, alpha, *, tol=1e-3, n_sticks=None, max_sticks=2_000_000, random
     >>> left < 1e-3, round(float(weights.sum()) + left, 12)
     (True, 1.0)
     """
-    d = check_scalar(d, "d", low=0, high=1, closed="left")
-    alpha = check_scalar(alpha, "alpha", low=-d, closed="neither")
-    tol = check_scalar(tol, "tol", low=0, high=1, closed="neither")
-    limit = check_scalar(max_sticks if n_sticks is None else n_sticks, "n_sticks", low=1, integer=True)
-    rng = np.random.default_rng(random_state)
-    left, parts, done = 1.0, [], 0
-    while done < limit and (n_sticks is not None or left >= tol):
-        index = np.arange(done + 1, min(done + BLOCK, limit) + 1)
-        beta = rng.beta(1.0 - d, alpha + index * d)
-        rest = left * np.cumprod(1.0 - beta)
-        parts.append(np.append(left, rest[:-1]) * beta)
-        left, done = float(rest[-1]), done + index.size
-    return np.concatenate(parts), left
+    return pitman_yor_sticks(d, alpha, tol=tol, n_sticks=n_sticks, max_sticks=max_sticks, random_state=random_state)
 
 
 def check_parameters(d, alpha):

@@ -26,7 +26,7 @@ from learnable.latent.entropy_estimation.pitman_yor import (
 from learnable.latent.entropy_estimation.quadrature import integrate_rows, legendre, window
 from learnable.latent.entropy_estimation.sampling import draw_entropy
 from learnable.latent.entropy_estimation.special import trigamma
-from learnable.validation import check_scalar
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = [
     "PYMEntropy",
@@ -159,8 +159,7 @@ class PYMEntropy(BaseEstimator):
         """
         check_is_fitted(self, "entropy_")
         level = check_scalar(level, "level", low=0, high=1, closed="neither")
-        if method not in ("gaussian", "sample"):
-            raise ValueError(f"method must be 'gaussian' or 'sample', got {method!r}")
+        check_choice(method, "method", ("gaussian", "sample"))
         if not np.isfinite(self.entropy_) or (method == "gaussian" and not np.isfinite(self.std_)):
             return 0.0, np.inf
         if method == "sample":
@@ -177,7 +176,7 @@ class PYMEntropy(BaseEstimator):
         n_sticks = check_scalar(n_sticks, "n_sticks", low=1, integer=True)
         if not np.isfinite(self.entropy_):
             raise ValueError("the posterior of H is improper: there is nothing to draw from")
-        rng = np.random.default_rng(random_state)
+        rng = check_rng(random_state)
         chosen = rng.choice(self.weights_.size, size=n_draws, p=self.weights_)
         draws = draw_entropy(self._k, self._m, self.d_[chosen], self.alpha_[chosen], n_sticks, rng)
         return draws / (1.0 if self.base is None else np.log(self.base))
@@ -190,8 +189,7 @@ class PYMEntropy(BaseEstimator):
 
     def _check(self):
         check_prior(self.q, self.strength, self.prior_measure, ("exp", "dpm", "py", "uniform"))
-        if self.method not in ("auto", "laplace"):
-            raise ValueError(f"method must be 'auto' or 'laplace', got {self.method!r}")
+        check_choice(self.method, "method", ("auto", "laplace"))
         if np.shape(self.grid) != (2,):
             raise ValueError(f"grid must be a pair of integers, got {self.grid!r}")
         for size in self.grid:

@@ -6,13 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from learnable.datasets._simulate import generator
 from learnable.datasets.sequences import sample_hmm
 from learnable.latent.hmm import _kernels as kernels
 from learnable.validation import (
     check_finite_array,
     check_magnitude,
     check_probability_vector,
+    check_rng,
     check_scalar,
     probability_tolerance,
 )
@@ -249,13 +249,13 @@ class HMM:
             raise ValueError(impossible_observation(int(impossible.argmax())))
         return table
 
-    def sample(self, n, rng=None):
+    def sample(self, n, random_state=None):
         """Draw n observations and the states behind them.
 
         Parameters
         ----------
         n : int
-        rng : int, Generator or None
+        random_state : int, Generator or None
 
         Returns
         -------
@@ -266,7 +266,7 @@ class HMM:
         if self.emission is None:
             raise ValueError("a model without an emission cannot be sampled")
         model = {"start": self.pi, "transition": self.P, **self.emission.simulator()}
-        made = sample_hmm(1, n, **model, random_state=generator(rng))
+        made = sample_hmm(1, n, **model, random_state=check_rng(random_state))
         return made.data[0], made.states[0]
 
     def prior(self, n):

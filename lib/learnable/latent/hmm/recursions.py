@@ -14,7 +14,7 @@ import numpy as np
 
 from learnable.latent.hmm import _kernels as kernels
 from learnable.latent.hmm.model import HMM, impossible_observation
-from learnable.validation import check_scalar
+from learnable.validation import check_choice, check_scalar
 
 __all__ = ["Filtered", "Posterior", "filtering", "forward_backward", "predict", "smooth"]
 
@@ -122,8 +122,7 @@ def forward_backward(hmm, x, method="scaled"):
     >>> forward_backward(coin, [0, 0, 0, 1]).smoothed.round(3).tolist()
     [[0.337, 0.663], [0.36, 0.64], [0.447, 0.553], [0.635, 0.365]]
     """
-    if method not in ("scaled", "log", "derin"):
-        raise ValueError(f"method must be 'scaled', 'log' or 'derin', got {method!r}")
+    check_choice(method, "method", ("scaled", "log", "derin"))
     hmm = check_hmm(hmm)
     x = hmm.check(x)
     log_f = hmm.densities(x) if method != "log" else hmm.log_likelihoods(x)

@@ -17,7 +17,8 @@ from learnable.latent.hmm.model import impossible_observation
 from learnable.latent.hmm.recursions import as_posterior, check_hmm, impossible_sequence
 from learnable.latent.hmm_alignment._dynamic import best_path, best_values, tied_paths
 from learnable.latent.hmm_alignment.risks import risks
-from learnable.validation import check_loss_matrix, check_scalar
+from learnable.laws.tables import check_loss_matrix
+from learnable.validation import check_scalar
 
 __all__ = [
     "Tradeoff",

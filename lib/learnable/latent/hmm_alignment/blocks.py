@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from learnable.datasets._simulate import generator
 from learnable.latent.hmm.recursions import as_posterior
 from learnable.latent.hmm_alignment.risks import _check_paths
-from learnable.validation import check_scalar
+from learnable.validation import check_rng, check_scalar
 
 __all__ = [
     "block_posterior",
@@ -121,7 +120,7 @@ def block_posteriors(hmm, x, k):
     return out
 
 
-def sample_paths(hmm, x, size=1, rng=None):
+def sample_paths(hmm, x, size=1, random_state=None):
     """Draw paths from the posterior law p(s | x): filter forward, sample backward.
 
     P(Y_t = i | Y_(t+1) = j, x) is proportional to p_t(i | x^t) p_ij. O(nK) a path.
@@ -131,7 +130,7 @@ def sample_paths(hmm, x, size=1, rng=None):
     hmm : HMM
     x : array-like or Posterior
     size : int, default=1
-    rng : int, Generator or None
+    random_state : int, Generator or None
 
     Returns
     -------
@@ -141,13 +140,13 @@ def sample_paths(hmm, x, size=1, rng=None):
     --------
     >>> from learnable.latent.hmm import HMM
     >>> turn = HMM([0.5, 0.5], [[0, 1], [1, 0]])
-    >>> sample_paths(turn, np.zeros((4, 2)), rng=0).tolist()
+    >>> sample_paths(turn, np.zeros((4, 2)), random_state=0).tolist()
     [[1, 0, 1, 0]]
     """
     post = as_posterior(hmm, x)
     size = check_scalar(size, "size", low=1, integer=True)
     paths = np.empty((size, len(post)), dtype=np.int64)
-    uniforms = generator(rng).random((size, len(post)))
+    uniforms = check_rng(random_state).random((size, len(post)))
     if post.method == "log":
         _sample_log(post.log_alpha, np.ascontiguousarray(hmm.log_P.T), uniforms, paths)
     else:

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnable.latent.tensor_decompositions.power import tensor_eig
 from learnable.latent.tensor_decompositions.whitening import recover_components
-from learnable.validation import check_scalar
+from learnable.validation import check_rng, check_scalar
 
 __all__ = ["TensorEstimator"]
 
@@ -28,9 +28,7 @@ class TensorEstimator(BaseEstimator):
         self.random_state = random_state
 
     def _generator(self):
-        if isinstance(self.random_state, np.random.RandomState):
-            return np.random.default_rng(self.random_state.randint(2**31))
-        return np.random.default_rng(self.random_state)
+        return check_rng(self.random_state)
 
     def _check_k(self):
         return check_scalar(self.k, "k", low=1, integer=True)

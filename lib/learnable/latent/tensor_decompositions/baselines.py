@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from learnable.latent.tensor_decompositions.tensors import T_IIu, check_symmetric, contract, pack
 from learnable.latent.tensor_decompositions.whitening import whiten
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = ["flattening_svd", "jennrich", "joint_diagonalization", "random_contraction"]
 
@@ -39,7 +39,7 @@ def random_contraction(T, random_state=None, *, eta=None):
     """
     T = check_symmetric(T)
     k = T.shape[0]
-    eta = np.random.default_rng(random_state).standard_normal(k) if eta is None else eta
+    eta = check_rng(random_state).standard_normal(k) if eta is None else eta
     return _signed(T, np.linalg.eigh(T_IIu(T, check_finite_array(eta, "eta", ndim=1)))[1])
 
 
@@ -72,7 +72,7 @@ def jennrich(M2, M3, k, random_state=None, *, eta=None):
     """
     M3 = check_symmetric(M3, "M3")
     W, B = whiten(M2, k)
-    eta = np.random.default_rng(random_state).standard_normal(M3.shape[0]) if eta is None else eta
+    eta = check_rng(random_state).standard_normal(M3.shape[0]) if eta is None else eta
     contracted = T_IIu(M3, check_finite_array(eta, "eta", ndim=1))
     V = np.linalg.eigh(W.T @ contracted @ W)[1]
     lam = np.einsum("ijl,ia,ja,la->a", M3, *[W @ V] * 3, optimize=True)

@@ -18,6 +18,7 @@ from learnable.latent.tensor_decompositions.base import TensorEstimator
 from learnable.latent.tensor_decompositions.moments import fourth_cumulant_map, fourth_cumulant_whitened
 from learnable.latent.tensor_decompositions.power import tensor_eig
 from learnable.latent.tensor_decompositions.whitening import whiten
+from learnable.validation import check_choice
 
 __all__ = ["ICATensor"]
 
@@ -68,8 +69,7 @@ class ICATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TensorEstimat
         """Fit to points of shape (n, d)."""
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         k, d = self._check_k(), X.shape[1]
-        if self.noise not in ("none", "isotropic"):
-            raise ValueError(f"noise must be 'none' or 'isotropic', got {self.noise!r}")
+        check_choice(self.noise, "noise", ("none", "isotropic"))
         if d < k:
             raise ValueError(f"k = {k} sources need at least {k} dimensions, got {d} feature(s)")
         rng = self._generator()

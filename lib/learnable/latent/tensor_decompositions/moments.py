@@ -11,7 +11,7 @@ from numba import njit
 from scipy import sparse
 
 from learnable.latent.tensor_decompositions.tensors import pair_products
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = [
     "WordMoments",
@@ -271,8 +271,7 @@ def spherical_moments(X, k, *, covariance="common"):
     k = check_scalar(k, "k", low=1, integer=True)
     if d < k:
         raise ValueError(f"k = {k} spherical components need at least {k} dimensions, got {d} feature(s)")
-    if covariance not in ("common", "different"):
-        raise ValueError(f"covariance must be 'common' or 'different', got {covariance!r}")
+    check_choice(covariance, "covariance", ("common", "different"))
     mean = X.mean(axis=0)
     centred = X - mean
     values, U = np.linalg.eigh(centred.T @ centred / n)

@@ -19,7 +19,7 @@ from learnable.latent.tensor_decompositions.tensors import (
     pack,
     random_unit,
 )
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "default_restarts",
@@ -113,7 +113,7 @@ def robust_tensor_power(T, n_restarts=None, n_iter=30, random_state=None):
     (3.0, [0.0, 1.0], 1.0)
     """
     T, n_restarts, n_iter = _settings(T, n_restarts, n_iter)
-    return _restart(T, n_restarts, n_iter, np.random.default_rng(random_state))
+    return _restart(T, n_restarts, n_iter, check_rng(random_state))
 
 
 def robust_tensor_power_stop(T, n_iter=30, r=None, random_state=None, *, max_restarts=1000):
@@ -152,7 +152,7 @@ def robust_tensor_power_stop(T, n_iter=30, r=None, random_state=None, *, max_res
     k = T.shape[0]
     r = k if r is None else check_scalar(r, "r", low=1, high=k, integer=True)
     max_restarts = check_scalar(max_restarts, "max_restarts", low=1, integer=True)
-    return _redraw(T, n_iter, r, np.random.default_rng(random_state), max_restarts)
+    return _redraw(T, n_iter, r, check_rng(random_state), max_restarts)
 
 
 def tensor_eig(T, k=None, n_restarts=None, n_iter=30, random_state=None, *, method="reuse"):
@@ -190,11 +190,10 @@ def tensor_eig(T, k=None, n_restarts=None, n_iter=30, random_state=None, *, meth
     T = check_symmetric(T, orders=(3, 4))
     k = T.shape[0] if k is None else check_scalar(k, "k", low=1, high=T.shape[0], integer=True)
     T, n_restarts, n_iter = _settings(T, default_restarts(k) if n_restarts is None else n_restarts, n_iter)
-    if method not in ("reuse", "restart", "stop"):
-        raise ValueError(f"method must be 'reuse', 'restart' or 'stop', got {method!r}")
+    check_choice(method, "method", ("reuse", "restart", "stop"))
     if method == "stop" and T.ndim != 3:
         raise ValueError("method='stop' is stated for order 3 only; use 'reuse' or 'restart'")
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
     if method == "reuse":
         return _deflate_and_reuse(T, k, n_restarts, n_iter, rng)
     values, vectors, n_starts = np.empty(k), np.empty((T.shape[0], k)), 0

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from scipy.optimize import linear_sum_assignment
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "T_IIu",
@@ -216,7 +216,7 @@ def operator_norm(T, n_restarts=50, *, n_iter=100, random_state=None):
     T = check_symmetric(T)
     n_restarts = check_scalar(n_restarts, "n_restarts", low=1, integer=True)
     n_iter = check_scalar(n_iter, "n_iter", low=1, integer=True)
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
     packed = pack(T)
     theta = random_unit(T.shape[0], n_restarts, rng)
     best = 0.0

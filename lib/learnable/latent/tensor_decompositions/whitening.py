@@ -7,7 +7,7 @@ W' M2 W = I. Then v_i = sqrt(a_i) W' mu_i are orthonormal and M3(W, W, W) = sum 
 import numpy as np
 from scipy import linalg
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar, check_symmetric
 
 __all__ = ["recover_components", "whiten", "whiten_operator"]
 
@@ -35,9 +35,7 @@ def whiten(M2, k):
     array([[1., 0.],
            [0., 1.]])
     """
-    M2 = check_finite_array(M2, "M2", ndim=2)
-    if M2.shape[0] != M2.shape[1] or np.abs(M2 - M2.T).max(initial=0.0) > 1e-8 * np.abs(M2).max(initial=0.0):
-        raise ValueError(f"M2 must be a symmetric matrix, got shape {M2.shape}; average it with its transpose")
+    M2 = check_symmetric(M2, "M2")
     d = M2.shape[0]
     k = check_scalar(k, "k", low=1, integer=True)
     if k > d:
@@ -76,7 +74,7 @@ def whiten_operator(multiply, d, k, random_state=None, *, oversample=10, max_ite
     k = check_scalar(k, "k", low=1, integer=True)
     if k > d:
         raise ValueError(f"k = {k} components need at least {k} dimensions, got {d}")
-    rng = np.random.default_rng(random_state)
+    rng = check_rng(random_state)
     m = min(d, k + check_scalar(oversample, "oversample", low=0, integer=True))
     Q = linalg.qr(multiply(rng.standard_normal((d, m))), mode="economic")[0]
     last = np.full(k, np.inf)

@@ -7,7 +7,6 @@
 Source: Lember 2012, chapter 3.
 """
 
-from learnable.linear.linear_discrimination.base import Hyperplane
 from learnable.linear.linear_discrimination.exact import (
     FingeringClassifier,
     HalfspaceERM2D,
@@ -50,6 +49,7 @@ from learnable.linear.linear_discrimination.moments import (
     separation_J,
 )
 from learnable.linear.linear_discrimination.surrogate import SigmoidRiskClassifier
+from learnable.linear.rules import Hyperplane
 
 __all__ = [
     "FingeringClassifier",

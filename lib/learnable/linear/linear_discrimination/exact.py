@@ -11,11 +11,10 @@ import math
 
 import numpy as np
 from numba import njit
-from sklearn.utils import check_random_state
 
-from learnable.linear.linear_discrimination.base import LinearRule
 from learnable.linear.linear_discrimination.moments import Split
-from learnable.validation import check_finite_array, check_magnitude, check_scalar, check_weights
+from learnable.linear.rules import LinearRule
+from learnable.validation import check_finite_array, check_magnitude, check_rng, check_scalar, check_weights
 
 __all__ = ["FingeringClassifier", "HalfspaceERM2D", "SplitERM", "best_halfplane", "best_split"]
 
@@ -350,7 +349,7 @@ class FingeringClassifier(LinearRule):
     ----------
     max_hyperplanes : int or None, default=100_000
         If there are more than this many hyperplanes, take so many random ones; None takes all, however many.
-    random_state : int, RandomState or None
+    random_state : None, int or Generator
         For the random choice.
 
     Attributes
@@ -377,7 +376,7 @@ class FingeringClassifier(LinearRule):
         limit = self.max_hyperplanes
         if limit is not None:
             limit = check_scalar(limit, "max_hyperplanes", low=1, integer=True)
-        rng = check_random_state(self.random_state)
+        rng = check_rng(self.random_state)
         size = min(n, d)
         total = math.comb(n, size)
         centre, spread = X.mean(axis=0), X.std(axis=0)
@@ -449,7 +448,7 @@ def _all_subsets(n, size, batch):
 
 def _some(n, size, batch, limit, rng):
     for start in range(0, limit, batch):
-        yield _draw_subsets(rng.random_sample((min(batch, limit - start), size)), n)
+        yield _draw_subsets(rng.random((min(batch, limit - start), size)), n)
 
 
 @njit(cache=True)

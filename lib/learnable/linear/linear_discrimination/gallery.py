@@ -11,7 +11,8 @@ import numpy as np
 from scipy import optimize
 from scipy.special import expit
 
-from learnable.foundations.bayes_decision_theory import FiniteProblem, gaussian_classes, plateau
+from learnable.laws.problems import FiniteProblem
+from learnable.laws.zoo import gaussian_classes, plateau
 from learnable.validation import check_finite_array, check_has, check_probabilities, check_scalar
 
 __all__ = [

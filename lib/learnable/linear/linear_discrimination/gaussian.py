@@ -14,10 +14,10 @@ from scipy.stats import norm
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.linear.linear_discrimination.base import LinearRule, check_covariance, check_mean, solve_symmetric
 from learnable.linear.linear_discrimination.exact import _best_split
 from learnable.linear.linear_discrimination.moments import _scatter
-from learnable.validation import check_finite_array, check_probability_vector, check_scalar
+from learnable.linear.rules import LinearRule, check_covariance, check_mean, solve_symmetric
+from learnable.validation import check_choice, check_finite_array, check_probability_vector, check_scalar
 
 __all__ = ["FisherLDA", "GaussianBayes", "gaussian_discriminants", "linear_gaussian_risk", "linear_gaussian_rule"]
 
@@ -221,8 +221,7 @@ class FisherLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearRule):
         self.n_components = n_components
 
     def fit(self, X, y, sample_weight=None):
-        if self.final not in ("gaussian", "erm", "midpoint"):
-            raise ValueError(f"final must be 'gaussian', 'erm' or 'midpoint', got {self.final!r}")
+        check_choice(self.final, "final", ("gaussian", "erm", "midpoint"))
         X, codes, weights = self._prepare(X, y, sample_weight)
         parts = _scatter(X, codes, weights, self.classes_)
         k, d = parts.means.shape

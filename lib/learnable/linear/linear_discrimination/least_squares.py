@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from learnable.linear.linear_discrimination.base import LinearRule, check_covariance, check_mean, solve_symmetric
+from learnable.linear.rules import LinearRule, check_covariance, check_mean, solve_symmetric
 from learnable.validation import check_scalar
 
 __all__ = ["LeastSquaresClassifier", "TwoClassOLS", "two_class_ols"]

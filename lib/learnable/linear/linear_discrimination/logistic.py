@@ -13,7 +13,7 @@ from scipy import linalg, optimize, sparse
 from scipy.special import expit, log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from learnable.linear.linear_discrimination.base import LinearRule, solve_symmetric
+from learnable.linear.rules import LinearRule, solve_symmetric
 from learnable.validation import check_finite_array, check_magnitude, check_scalar, encode_labels
 
 __all__ = ["LogisticDiscriminant", "SeparationWarning", "linear_separation"]

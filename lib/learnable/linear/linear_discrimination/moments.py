@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, optimize
 
-from learnable.foundations.vc_theory import erm_mean, erm_tail, pac_radius
-from learnable.linear.linear_discrimination.base import LinearRule, check_covariance, check_mean, solve_symmetric
+from learnable.foundations.tail_bounds import erm_mean, erm_tail, pac_radius
+from learnable.linear.rules import LinearRule, check_covariance, check_mean, solve_symmetric
 from learnable.validation import check_finite_array, check_scalar, check_weights, encode_labels
 
 __all__ = [

@@ -8,12 +8,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize
 from scipy.special import expit
-from sklearn.utils import check_random_state
 
-from learnable.linear.linear_discrimination.base import LinearRule, solve_symmetric
 from learnable.linear.linear_discrimination.exact import _best_split
 from learnable.linear.linear_discrimination.moments import _scatter
-from learnable.validation import check_scalar
+from learnable.linear.rules import LinearRule, solve_symmetric
+from learnable.validation import check_rng, check_scalar
 
 __all__ = ["SigmoidRiskClassifier"]
 
@@ -33,7 +32,7 @@ class SigmoidRiskClassifier(LinearRule):
         Number of random directions beside the two kinds of fixed starts.
     scales : tuple of float, default=(2.0, 8.0, 32.0)
         Lengths of w, in standardised columns, from which L-BFGS starts.
-    random_state : int, RandomState or None, default=0
+    random_state : None, int or Generator, default=0
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class SigmoidRiskClassifier(LinearRule):
         if not scales:
             raise ValueError("scales must have at least one entry")
         X, codes, weights = self._prepare(X, y, sample_weight)
-        rng = check_random_state(self.random_state)
+        rng = check_rng(self.random_state)
         weights = weights / weights.sum()
         mean = weights @ X
         spread = np.sqrt(weights @ (X - mean) ** 2)

@@ -8,11 +8,12 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.special import ndtr
 
-from learnable.foundations.bayes_decision_theory.decisions import bayes_conditional_risk, cost_threshold
-from learnable.foundations.bayes_decision_theory.density import DensityProblem
-from learnable.foundations.bayes_decision_theory.problems import FiniteProblem
-from learnable.foundations.bayes_decision_theory.reject import RejectTradeoff
-from learnable.validation import check_finite_array, check_posteriors, check_probability_vector, check_scalar
+from learnable.laws.decisions import bayes_conditional_risk, cost_threshold
+from learnable.laws.density import DensityProblem
+from learnable.laws.problems import FiniteProblem
+from learnable.laws.reject import RejectTradeoff
+from learnable.laws.tables import check_posteriors
+from learnable.validation import check_finite_array, check_probability_vector, check_scalar, check_symmetric
 
 __all__ = [
     "five_point",
@@ -418,7 +419,4 @@ def _covariances(covs, k, d):
         covs = np.multiply.outer(covs, np.eye(d))
     if covs.shape not in ((d, d), (k, d, d)):
         raise ValueError(f"covs must be a number or have shape ({d}, {d}) or ({k}, {d}, {d}), got {covs.shape}")
-    covs = np.broadcast_to(covs, (k, d, d))
-    if not np.allclose(covs, np.swapaxes(covs, 1, 2), rtol=1e-12, atol=0):
-        raise ValueError("covs must be symmetric")
-    return covs
+    return np.array([check_symmetric(cov, "covs") for cov in np.broadcast_to(covs, (k, d, d))])

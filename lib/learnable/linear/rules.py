@@ -10,7 +10,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_binary, check_finite_array, check_magnitude, check_scalar, check_weights
+from learnable.validation import (
+    check_binary,
+    check_finite_array,
+    check_magnitude,
+    check_scalar,
+    check_symmetric,
+    check_weights,
+)
 
 __all__ = ["Hyperplane"]
 
@@ -148,10 +155,10 @@ def check_covariance(S, d, name):
         S = S * np.eye(d)
     if S.shape != (d, d):
         raise ValueError(f"{name} must have shape ({d}, {d}), got {S.shape}")
-    largest = np.abs(S).max()
-    if np.abs(S - S.T).max() > 1e-10 * largest or linalg.eigvalsh(S)[0] < -1e-10 * max(largest, 1e-300):
+    S = check_symmetric(S, name)
+    if linalg.eigvalsh(S)[0] < -1e-10 * max(np.abs(S).max(), 1e-300):
         raise ValueError(f"{name} must be a covariance matrix: symmetric and positive semidefinite")
-    return 0.5 * (S + S.T)
+    return S
 
 
 def check_mean(m, name, size=None):

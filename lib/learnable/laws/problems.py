@@ -9,18 +9,19 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from learnable.foundations.bayes_decision_theory.decisions import (
+from learnable.laws.decisions import (
     bayes_conditional_risk,
     bayes_decision,
     decide,
     kink_label,
 )
-from learnable.foundations.bayes_decision_theory.reject import (
+from learnable.laws.reject import (
     RejectTradeoff,
     augment_loss,
     error_reject_curve,
 )
-from learnable.validation import check_finite_array, check_loss_matrix, check_probability_vector, check_scalar
+from learnable.laws.tables import check_loss_matrix
+from learnable.validation import check_finite_array, check_probability_vector, check_rng, check_scalar
 
 __all__ = ["Estimate", "FiniteProblem", "Problem"]
 
@@ -82,7 +83,7 @@ class Problem(ABC):
         """Return p(j|x), one row per x."""
 
     @abstractmethod
-    def sample(self, n, rng=None):
+    def sample(self, n, random_state=None):
         """Draw n independent pairs; return x and y."""
 
     @abstractmethod
@@ -317,13 +318,13 @@ class FiniteProblem(Problem):
         value = np.einsum("nm,mn->n", below, cumulated[:, count]).reshape(shape)
         return float(value) if value.ndim == 0 else value
 
-    def sample(self, n, rng=None):
+    def sample(self, n, random_state=None):
         """Draw n independent pairs.
 
         Parameters
         ----------
         n : int
-        rng : numpy.random.Generator or int, optional
+        random_state : numpy.random.Generator or int, optional
 
         Returns
         -------
@@ -331,7 +332,7 @@ class FiniteProblem(Problem):
         y : ndarray of int64 of shape (n,)
         """
         n = check_scalar(n, "n", low=0, integer=True)
-        cell = np.random.default_rng(rng).choice(self.p_xy.size, size=n, p=self.p_xy.ravel() / self.p_xy.sum())
+        cell = check_rng(random_state).choice(self.p_xy.size, size=n, p=self.p_xy.ravel() / self.p_xy.sum())
         atom, y = np.divmod(cell, self.n_classes)
         return self.x_values[atom], y
 

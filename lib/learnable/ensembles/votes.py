@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.weak_learners import ColumnRules, Stump, StumpERM, TreeERM
-from learnable.validation import binary_codes, check_weights, encode_labels
+from learnable.validation import check_weights, signed_labels
 
 __all__ = ["BinaryBoost", "bare", "vote", "weak_learner"]
 
@@ -78,10 +78,10 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, codes = binary_codes(y)
-        weights = check_weights(sample_weight, len(codes))
-        start = np.full(len(codes), 1.0 / len(codes)) if weights is None else weights / weights.sum()
-        return X, np.where(codes == 1, 1.0, -1.0), start
+        self.classes_, signs = signed_labels(y)
+        weights = check_weights(sample_weight, signs.size)
+        start = np.full(signs.size, 1.0 / signs.size) if weights is None else weights / weights.sum()
+        return X, signs, start
 
     def _checked(self, X):
         check_is_fitted(self, "rules_")
@@ -123,7 +123,7 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - p, p])
 
     def _signs(self, y):
-        return np.where(encode_labels(y, self.classes_)[1] == 1, 1.0, -1.0)
+        return signed_labels(y, self.classes_)[1]
 
     def normalised_margins(self, X, y, *, rounds=None):
         """ρ_i = y_i f(x_i) / Σ|α_t| in [−1, 1], after `rounds` rounds (default all)."""

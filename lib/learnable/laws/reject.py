@@ -18,16 +18,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable.foundations.bayes_decision_theory.decisions import bayes_conditional_risk, conditional_risk, decide
+from learnable.laws.decisions import bayes_conditional_risk, conditional_risk, decide
+from learnable.laws.tables import check_loss_matrix, check_posteriors, coerce_posteriors
 from learnable.validation import (
     check_finite_array,
-    check_loss_matrix,
-    check_posteriors,
     check_probabilities,
     check_scalar,
     check_sentinel,
     check_weights,
-    coerce_posteriors,
     decode_labels,
     encode_labels,
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = [
     "TailBound",
@@ -241,8 +241,7 @@ def sample_complexity(eps, delta, V, kind="erm", exponent=32.0):
     >>> int(sample_complexity(0.05, 0.05, 1))
     965401
     """
-    if kind not in ("erm", "uniform"):
-        raise ValueError(f"kind must be 'erm' or 'uniform', got {kind!r}")
+    check_choice(kind, "kind", ("erm", "uniform"))
     bound = erm_tail(V, exponent) if kind == "erm" else vc_tail(V, exponent=exponent)
     return bound.n(eps, delta)
 

@@ -4,9 +4,9 @@ from functools import cached_property
 
 import numpy as np
 
-from learnable.foundations.bayes_decision_theory.decisions import kink_label, zero_one_matrix
-from learnable.foundations.bayes_decision_theory.problems import Estimate, Problem
-from learnable.foundations.bayes_decision_theory.quadrature import (
+from learnable.laws.decisions import kink_label, zero_one_matrix
+from learnable.laws.problems import Estimate, Problem
+from learnable.laws.quadrature import (
     dense_nodes,
     find_changes,
     gauss_nodes,
@@ -14,7 +14,8 @@ from learnable.foundations.bayes_decision_theory.quadrature import (
     integrate_grid,
     integrate_pieces,
 )
-from learnable.validation import check_finite_array, check_loss_matrix, check_probability_vector, check_scalar
+from learnable.laws.tables import check_loss_matrix
+from learnable.validation import check_finite_array, check_probability_vector, check_rng, check_scalar
 
 __all__ = ["DensityProblem"]
 
@@ -68,7 +69,7 @@ class DensityProblem(Problem):
         what is left is given as a standard error.
     ``n_samples`` : int, default=100_000
         Draws for "mc"; they are made in batches, so memory does not grow with their number.
-    ``rng`` : numpy.random.Generator or int, optional
+    ``random_state`` : None, int or numpy.random.Generator
         For "mc".
     ``tol`` : float, default=1e-7
         For "grid".
@@ -85,7 +86,7 @@ class DensityProblem(Problem):
            [0. , 1. ]])
     >>> round(float(problem.bayes_risk()), 8), round(float(stats.norm.cdf(-1)), 8)
     (0.15865525, 0.15865525)
-    >>> risk = problem.bayes_risk(method="mc", n_samples=10_000, rng=0)
+    >>> risk = problem.bayes_risk(method="mc", n_samples=10_000, random_state=0)
     >>> bool(abs(risk - stats.norm.cdf(-1)) < 4 * risk.error)
     True
     """
@@ -251,13 +252,13 @@ class DensityProblem(Problem):
         decision = kink_label(post[live], loss)
         return starts[live][1:][decision[1:] != decision[:-1]]
 
-    def sample(self, n, rng=None):
+    def sample(self, n, random_state=None):
         """Draw n independent pairs.
 
         Parameters
         ----------
         n : int
-        rng : numpy.random.Generator or int, optional
+        random_state : numpy.random.Generator or int, optional
 
         Returns
         -------
@@ -265,16 +266,16 @@ class DensityProblem(Problem):
         y : ndarray of int64 of shape (n,)
         """
         n = check_scalar(n, "n", low=0, integer=True)
-        rng = np.random.default_rng(rng)
+        random_state = check_rng(random_state)
         if callable(self.sampler):
-            x = self._draw(self.sampler, n, rng)
+            x = self._draw(self.sampler, n, random_state)
             cumulated = np.cumsum(self.posterior(x), axis=1)[:, :-1]
-            return x, (rng.random(n)[:, None] >= cumulated).sum(axis=1)
-        y = rng.choice(self.n_classes, size=n, p=self.priors / self.priors.sum())
+            return x, (random_state.random(n)[:, None] >= cumulated).sum(axis=1)
+        y = random_state.choice(self.n_classes, size=n, p=self.priors / self.priors.sum())
         x = np.empty(n if self.dim == 1 else (n, self.dim))
         for j, draw in enumerate(self._class_samplers):
             mine = np.flatnonzero(y == j)
-            x[mine] = self._draw(draw, mine.size, rng)
+            x[mine] = self._draw(draw, mine.size, random_state)
         return x, y
 
     def bayes_risk(self, L=None, **options):
@@ -342,7 +343,7 @@ class DensityProblem(Problem):
         method = options.pop("method", None)
         if method is None:
             method = {1: "quad", 2: "mc" if self.box is None else "grid"}.get(self.dim, "mc")
-        allowed = {"quad": {"points"}, "grid": {"tol"}, "mc": {"n_samples", "rng"}}
+        allowed = {"quad": {"points"}, "grid": {"tol"}, "mc": {"n_samples", "random_state"}}
         if method not in allowed:
             raise ValueError(f"method must be 'quad', 'grid' or 'mc' (or 'exact' for bayes_risk), got {method!r}")
         if label is None:
@@ -381,13 +382,13 @@ class DensityProblem(Problem):
         self._check_mass(value[-self.n_classes :], "grid", max(_MASS_TOLERANCE, 10 * error[-self.n_classes :].max()))
         return value[: -self.n_classes], error[: -self.n_classes]
 
-    def _expect_mc(self, h, label, n_samples=100_000, rng=None):
+    def _expect_mc(self, h, label, n_samples=100_000, random_state=None):
         n_samples = check_scalar(n_samples, "n_samples", low=2, integer=True)
-        rng = np.random.default_rng(rng)
+        random_state = check_rng(random_state)
         count, mean, square = 0, 0.0, 0.0
         while count < n_samples:
             size = min(_BATCH, n_samples - count)
-            x = self._sample_x(size, rng)
+            x = self._sample_x(size, random_state)
             value = h(x, self.posterior(x))
             batch_mean = value.mean(axis=0)
             # Merge means and sums of squares of deviations (Chan, Golub and LeVeque).

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from learnable.ensembles.boosting_adaboost.base import BinaryBoost, bare, weak_learner
 from learnable.ensembles.losses import get_surrogate
-from learnable.validation import check_finite_array, check_scalar, check_weights
+from learnable.ensembles.votes import BinaryBoost, bare, weak_learner
+from learnable.validation import check_choice, check_finite_array, check_scalar, check_weights
 
 __all__ = ["GradientBoost", "LogitBoost", "line_search"]
 
@@ -250,6 +250,5 @@ class LogitBoost(GradientBoost):
     @property
     def loss(self):
         """The surrogate of the variant."""
-        if self.variant not in (1, 2):
-            raise ValueError(f"variant must be 1 or 2, got {self.variant!r}")
+        check_choice(self.variant, "variant", (1, 2))
         return "logistic" if self.variant == 1 else "logistic2"

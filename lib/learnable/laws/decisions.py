@@ -17,15 +17,13 @@ threshold taken from one call can be compared with ``<=`` in another.
 import numpy as np
 from numba import njit
 
+from learnable.laws.tables import check_loss_matrix, check_posteriors, coerce_posteriors
 from learnable.validation import (
     check_finite_array,
     check_has,
-    check_loss_matrix,
-    check_posteriors,
     check_probabilities,
     check_scalar,
     check_weights,
-    coerce_posteriors,
     encode_labels,
 )
 

@@ -1,0 +1,44 @@
+"""Checks on arguments, labels, randomness and results: what every module needs.
+
+A check takes the value and the *name* of the argument, and either returns the value in the form the
+code below it needs (contiguous float64, integer codes, ...) or raises a ``ValueError`` that names the
+argument, says what came and what is accepted. Nothing is repaired silently.
+"""
+
+from learnable.validation.arrays import check_finite_array, check_magnitude, check_symmetric, check_weights
+from learnable.validation.labels import (
+    NO_SENTINEL,
+    binary_codes,
+    check_binary,
+    check_sentinel,
+    decode_labels,
+    encode_labels,
+    signed_labels,
+)
+from learnable.validation.probabilities import check_probabilities, check_probability_vector, probability_tolerance
+from learnable.validation.randomness import check_rng
+from learnable.validation.results import Result, warn_not_converged
+from learnable.validation.scalars import check_choice, check_has, check_scalar
+
+__all__ = [
+    "NO_SENTINEL",
+    "Result",
+    "binary_codes",
+    "check_binary",
+    "check_choice",
+    "check_finite_array",
+    "check_has",
+    "check_magnitude",
+    "check_probabilities",
+    "check_probability_vector",
+    "check_rng",
+    "check_scalar",
+    "check_sentinel",
+    "check_symmetric",
+    "check_weights",
+    "decode_labels",
+    "encode_labels",
+    "probability_tolerance",
+    "signed_labels",
+    "warn_not_converged",
+]

@@ -1,0 +1,79 @@
+"""The base of results, and the one warning of an iteration that ended early."""
+
+import warnings
+from dataclasses import fields
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = ["Result", "warn_not_converged"]
+
+
+class Result:
+    """What a computation returns when it has more than two parts: a base for frozen dataclasses.
+
+    A subclass is declared with ``@dataclass(frozen=True, eq=False)``: fields hold arrays, of which "equal" has no
+    truth value. It prints its fields on one line, arrays by their shape. A result that came from iterations has the
+    fields `n_iter`, `converged` and a gap or a residual.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, eq=False)
+    ... class Root(Result):
+    ...     x: np.ndarray
+    ...     n_iter: int
+    ...     converged: bool
+    >>> Root(np.zeros((2, 3)), 4, True)
+    Root(x=<2 x 3>, n_iter=4, converged=True)
+    """
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{f.name}={_brief(getattr(self, f.name))}' for f in fields(self))})"
+
+    # dataclass() writes a __repr__ of its own unless the class body has one.
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Result.__repr__
+
+
+def warn_not_converged(what, n_iter, residual, tol, advice="raise max_iter", *, stacklevel=3):
+    """Warn that an iteration ended before it met its tolerance, and say what to change.
+
+    Parameters
+    ----------
+    what : str
+        The function or estimator, for the message.
+    n_iter : int
+        Iterations done.
+    residual : float or None
+        The gap, residual or change that was reached.
+    tol : float or None
+        What it should have been.
+    advice : str, default="raise max_iter"
+        What the caller can change.
+    stacklevel : int, default=3
+        As in :func:`warnings.warn`; 3 blames the caller of the public function.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_not_converged("lasso", 10, 0.02, 1e-6)
+    >>> print(caught[0].message)
+    lasso did not converge in 10 iterations (0.02 > tol = 1e-06): raise max_iter
+    """
+    reached = "" if residual is None or tol is None else f" ({residual:.3g} > tol = {tol:g})"
+    message = f"{what} did not converge in {n_iter} iterations{reached}: {advice}"
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
+
+
+def _brief(value):
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"<{' x '.join(map(str, value.shape))}>"
+    if isinstance(value, np.generic) or isinstance(value, np.ndarray):
+        return repr(value.item())
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else f"<{type(value).__name__}>"
