@@ -19,6 +19,7 @@ from learnable.validation import (
     check_probability_vector,
     check_rng,
     check_scalar,
+    check_seed,
     check_sentinel,
     check_symmetric,
     check_weights,
@@ -363,3 +364,12 @@ def test_results_are_frozen_and_print_on_one_line():
 def test_an_iteration_that_ends_early_says_what_to_change():
     with pytest.warns(ConvergenceWarning, match=r"lasso did not converge in 3 iterations \(0.5 > tol = 0.01\): raise"):
         warn_not_converged("lasso", 3, 0.5, 0.01)
+
+
+def test_a_seed_for_libraries_without_generators():
+    assert check_seed(None) is None and check_seed(np.int64(4)) == 4
+    rng = np.random.default_rng(1)
+    first, second = check_seed(rng), check_seed(rng)
+    assert first != second and first == check_seed(np.random.default_rng(1))
+    with pytest.raises(ValueError, match="random_state must be"):
+        check_seed("now")

@@ -14,7 +14,8 @@ import pytest
 
 LECTURE, FRAMES, UNIT, EXERCISE = 15.0, 5.0, 10.0, 5.0
 MASTERS = "tests/exercises/test_masters.py"
-EXEMPT = ("tests/datasets/", "tests/browser/", "tests/frame/", "tests/exercises/")  # no chapters: the system as a whole
+# No chapters: the system as a whole.
+EXEMPT = ("tests/contract/", "tests/datasets/", "tests/browser/", "tests/frame/", "tests/exercises/")
 
 # What a process imports once, whichever chapter comes first: no chapter is charged for it.
 SHARED = ("scipy.optimize", "scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.model_selection")

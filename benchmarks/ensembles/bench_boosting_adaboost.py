@@ -70,7 +70,7 @@ for name in ("spambase", "letter"):
         bench.compare(
             f"gradient boosting with trees of depth 3 by rounds, {name}",
             size=rounds,
-            ours=lambda X=X, y=y, rounds=rounds: GradientBoostedTrees(n_rounds=rounds, depth=3).fit(X, y),
+            ours=lambda X=X, y=y, rounds=rounds: GradientBoostedTrees(n_rounds=rounds, max_depth=3).fit(X, y),
             peers={
                 "GradientBoostingClassifier": lambda X=X, y=y, rounds=rounds: GradientBoostingClassifier(
                     n_estimators=rounds, max_depth=3, random_state=0

@@ -20,7 +20,7 @@ from learnable.kernels.kernels_and_regression import (
     kernel_ridge_path,
     representer_solve,
 )
-from learnable.optim.coordinate_descent import lasso_path, max_penalty, solve_lasso
+from learnable.optim.coordinate_descent import lasso_path, max_alpha, solve_lasso
 
 warnings.simplefilter("ignore", ConvergenceWarning)
 bench = Benchmark("kernels_and_regression")
@@ -101,19 +101,19 @@ SHAPES = {
 }
 for name, shape in SHAPES.items():
     X, y = design(*shape)
-    top = max_penalty(X, y, center=True)
+    top = max_alpha(X, y, center=True)
     for share in bench.sizes([10, 100]):
-        penalty = top / share
+        alpha = top / share
         bench.compare(
             f"lasso {name}, gap 1e-8 of |y|^2 (size: largest penalty over penalty)",
             size=share,
-            ours=lambda X=X, y=y, penalty=penalty: solve_lasso(X, y, penalty, center=True, tol=1e-8),
+            ours=lambda X=X, y=y, alpha=alpha: solve_lasso(X, y, alpha, center=True, tol=1e-8),
             peers={
-                "scikit-learn Lasso": lambda X=X, y=y, penalty=penalty: SklearnLasso(
-                    alpha=penalty / len(y), tol=1e-8, max_iter=100_000
+                "scikit-learn Lasso": lambda X=X, y=y, alpha=alpha: SklearnLasso(
+                    alpha=alpha, tol=1e-8, max_iter=100_000
                 ).fit(X, y)
             },
-            accuracy=same_objective(X, y, penalty),
+            accuracy=same_objective(X, y, len(y) * alpha),
         )
 
 
@@ -129,16 +129,16 @@ def same_path(X, y):
 for name, shape in list(SHAPES.items())[:3]:
     X, y = design(*shape)
     X, y = np.asfortranarray(X - X.mean(axis=0)), y - y.mean()
-    top = max_penalty(X, y)
+    top = max_alpha(X, y)
     for k in bench.sizes([20, 100]):
-        penalties = top * np.geomspace(1.0, 0.01, k)
+        alphas = top * np.geomspace(1.0, 0.01, k)
         bench.compare(
             f"lasso path {name}, gap 1e-6 of |y|^2 (size: number of penalties)",
             size=k,
-            ours=lambda X=X, y=y, penalties=penalties: lasso_path(X, y, penalties, tol=1e-6),
+            ours=lambda X=X, y=y, alphas=alphas: lasso_path(X, y, alphas, tol=1e-6),
             peers={
-                "scikit-learn lasso_path": lambda X=X, y=y, penalties=penalties: sklearn_lasso_path(
-                    X, y, alphas=penalties / len(y), tol=1e-6, max_iter=100_000
+                "scikit-learn lasso_path": lambda X=X, y=y, alphas=alphas: sklearn_lasso_path(
+                    X, y, alphas=alphas, tol=1e-6, max_iter=100_000
                 )
             },
             accuracy=same_path(X, y),

@@ -29,7 +29,7 @@ def ring(k):
 
 def peer_of(hmm):
     peer = GaussianHMM(hmm.n_states, "diag", implementation="scaling")
-    peer.startprob_, peer.transmat_, peer.n_features = hmm.pi, hmm.P, 1
+    peer.startprob_, peer.transmat_, peer.n_features = hmm.startprob, hmm.transmat, 1
     peer.means_, peer.covars_ = hmm.emission.means[:, None], hmm.emission.variances[:, None]
     return peer
 
@@ -48,7 +48,7 @@ def same_posteriors(ours, peer):
 def same_value(hmm, x):
     def value(path):
         path = np.asarray(path)
-        total = hmm.log_pi[path[0]] + hmm.log_P[path[:-1], path[1:]].sum()
+        total = hmm.log_startprob[path[0]] + hmm.log_transmat[path[:-1], path[1:]].sum()
         gap = x - hmm.emission.means[path]
         return total - 0.5 * (gap @ gap) - 0.5 * len(x) * np.log(2 * np.pi)
 
@@ -86,7 +86,7 @@ def recursions(hmm, n):
     kernels.relative_densities(f, np.empty(n))
     filtered, out, none = np.empty_like(f), np.empty_like(f), np.empty((0, 0))
     work = n * hmm.n_states**2
-    found = _hmmc.forward_scaling(hmm.pi, hmm.P, f)
+    found = _hmmc.forward_scaling(hmm.startprob, hmm.transmat, f)
 
     def same_filter(ours, peer):
         gap = np.abs(filtered - peer[1]).max()
@@ -96,8 +96,8 @@ def recursions(hmm, n):
     bench.compare(
         f"forward recursion, K = {hmm.n_states}",
         size=n,
-        ours=lambda: kernels.forward(hmm.pi, hmm.net[0], f, filtered),
-        peers={"hmmlearn C++": timed(lambda: _hmmc.forward_scaling(hmm.pi, hmm.P, f), work)},
+        ours=lambda: kernels.forward(hmm.startprob, hmm.net[0], f, filtered),
+        peers={"hmmlearn C++": timed(lambda: _hmmc.forward_scaling(hmm.startprob, hmm.transmat, f), work)},
         accuracy=same_filter,
     )
     scale = found[2]
@@ -112,7 +112,7 @@ def recursions(hmm, n):
         f"backward recursion, K = {hmm.n_states}",
         size=n,
         ours=lambda: kernels.backward(hmm.net[1], f, filtered, out, none, False),
-        peers={"hmmlearn C++": timed(lambda: _hmmc.backward_scaling(hmm.pi, hmm.P, f, scale), work)},
+        peers={"hmmlearn C++": timed(lambda: _hmmc.backward_scaling(hmm.startprob, hmm.transmat, f, scale), work)},
         accuracy=same_smoother,
     )
 

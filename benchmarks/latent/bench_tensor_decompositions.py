@@ -94,7 +94,7 @@ def expectation_maximisation(X, n_starts):
         best = -np.inf
         for seed in range(n_starts):
             topics = np.random.default_rng(seed).dirichlet(np.ones(X.shape[1]), K)
-            run = td.single_topic_em(X, np.full(K, 1 / K), topics, n_iter=100, tol=1e-4, warn=False)
+            run = td.single_topic_em(X, np.full(K, 1 / K), topics, max_iter=100, tol=1e-4, warn=False)
             if run.log_likelihoods[-1] > best:
                 best, found = run.log_likelihoods[-1], run.topics
         return found
@@ -114,7 +114,7 @@ for n in bench.sizes([1000, 10_000, 100_000]):
     for sweeps in (0, 5):
 
         def fit(X=X, sweeps=sweeps):
-            return td.LDATensor(K, 1.0, em_iter=sweeps, random_state=0).fit(X).components_
+            return td.LDATensor(K, 1.0, em_max_iter=sweeps, random_state=0).fit(X).components_
 
         fit(X[:500])  # compiles
         peak = peak_megabytes(fit)
@@ -137,7 +137,7 @@ for n in bench.sizes([1000, 10_000, 100_000]):
         bench.compare(
             f"one topic a document, {d:,} words{f', with {steps} EM steps' if steps else ''}",
             size=n,
-            ours=lambda X=X, steps=steps: td.SingleTopicTensor(K, em_iter=steps, random_state=0).fit(X).components_,
+            ours=lambda X=X, steps=steps: td.SingleTopicTensor(K, em_max_iter=steps, random_state=0).fit(X).components_,
             peers=peers,
             accuracy=compare_errors(topics),
         )

@@ -26,37 +26,35 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
 import learnable
-from tools.project import ROOT, chapters
+from tools.project import PARTS, ROOT, chapters
 
 # The word that is not used, and the word for it. A parameter may have another meaning under the same letters: then the
 # name belongs to the exceptions, with the meaning as the reason.
 WORDS = {
     "random_state": "seed rng random_seed rand random generator prng",
     "max_iter": "n_iter n_iters niter n_iterations num_iter iterations maxiter max_iterations max_steps max_passes "
-    "max_sweeps sweeps n_sweeps n_passes n_epochs epochs",
-    "n_restarts": "n_starts n_tries tries trials max_restarts restarts n_init n_inits",
-    "tol": "tolerance precision_goal xtol gtol ftol",
+    "max_sweeps n_passes n_epochs epochs",
+    "n_restarts": "n_starts tries trials max_restarts restarts n_init n_inits",
+    "n_draws": "draws n_simulations n_sim reps n_reps",
+    "tol": "tolerance xtol gtol ftol",
     "n_jobs": "n_threads n_workers num_threads workers processes",
     "verbose": "verbosity quiet disp",
     "max_depth": "depth tree_depth",
-    "min_samples_leaf": "min_leaf min_leaf_size leaf_size",
+    "min_samples_leaf": "min_leaf min_leaf_size",
     "min_samples_split": "min_node min_split",
-    "alpha": "lam lamda lambda_ lmbda reg penalty l1 l1_penalty ridge regularization",
+    "alpha": "lam lamda lambda_ lmbda reg penalty l1_penalty ridge regularization",
     "alphas": "lams lambdas penalties regs",
     "cv": "folds n_folds",
-    "gamma": "width bandwidth length_scale kernel_width",
-    "the parameters gamma, degree and coef0": "kernel_params kernel_args",
-    "startprob": "pi start_prob initial",
+    "gamma, degree and coef0": "kernel_params kernel_args kernel_width",
+    "startprob": "pi start_prob initial_state",
     "transmat": "transition transitions transition_matrix",
-    "covariance": "cov Sigma sigma_matrix",
+    "emissionprob": "B emission_matrix",
+    "covariance": "cov Sigma",
     "precision": "Theta prec",
-    "sample_weight": "weight sample_weights w_sample",
+    "sample_weight": "sample_weights case_weights",
     "n_components": "n_topics n_factors n_comp",
-    "learning_rate": "shrinkage step_size",
 }
 FORBIDDEN = {word: use for use, words in WORDS.items() for word in words.split()}
-
-SECTIONS = "Parameters Returns Yields Raises Warns Attributes Notes References Examples"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +80,8 @@ def public_modules():
     apart = ("learnable.book", "learnable.exercises", "learnable.cli")
     found = [info.name for info in pkgutil.walk_packages(learnable.__path__, "learnable.")]
     private = {name for name in found if any(part.startswith("_") for part in name.split("."))}
-    return [name for name in found if name not in private and not name.startswith((*closed, *apart))]
+    doors = {f"learnable.{part}" for part in PARTS}  # they export what the modules below them define
+    return [name for name in found if name not in private | doors and not name.startswith((*closed, *apart))]
 
 
 @functools.cache
@@ -310,6 +309,8 @@ def texts():
     for pattern in ("lectures/*/*.ipynb", "exercises/solutions/*/*.ipynb", "exercises/*/*.ipynb", "book/**/*.ipynb"):
         for path, source in _notebooks(pattern):
             found.setdefault(str(path), set()).update(word.findall(source))
+    for path in (ROOT / "lib").rglob("*.pyi"):  # the front doors
+        found[str(path)] = set(word.findall(path.read_text(encoding="utf-8")))
     for path in [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "lib").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]:
         found[str(path)] = _code_words(path.read_text(encoding="utf-8"))
     return found
@@ -343,6 +344,8 @@ def use(entry):
         return
     if is_result(entry.value) or (inspect.isclass(entry.value) and issubclass(entry.value, BaseException)):
         return  # what a function returns or raises is used where the function is
+    if is_estimator(entry.value) or entry.exported.startswith("learnable.datasets"):
+        return  # the reader uses them, in work of their own; the data wait for the chapters that are planned
     yield f"{entry.name} is used by no lecture, exercise, benchmark or other module: make it private, or remove it"
 
 

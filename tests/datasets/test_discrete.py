@@ -115,15 +115,15 @@ def test_hmm_frequencies():
 
 def test_hmm_shapes_and_bad_models():
     ragged = sequences.sample_hmm(
-        5, (3, 9), start=[1.0], transition=[[1.0]], means=[[0.0, 5.0]], sds=0.1, random_state=0
+        5, (3, 9), startprob=[1.0], transmat=[[1.0]], means=[[0.0, 5.0]], sds=0.1, random_state=0
     )
     assert [x.shape[1] for x in ragged.data] == [2] * 5 and {len(x) for x in ragged.data} <= set(range(3, 10))
     with pytest.raises(ValueError, match="either"):
-        sequences.sample_hmm(start=[1.0], transition=[[1.0]])
+        sequences.sample_hmm(startprob=[1.0], transmat=[[1.0]])
     with pytest.raises(ValueError, match="transition"):
-        sequences.sample_hmm(start=[0.5, 0.5], transition=[[0.5, 0.6], [0.5, 0.5]], means=[0, 1])
+        sequences.sample_hmm(startprob=[0.5, 0.5], transmat=[[0.5, 0.6], [0.5, 0.5]], means=[0, 1])
     with pytest.raises(ValueError, match="length"):
-        sequences.sample_hmm(length=(9, 3), start=[1.0], transition=[[1.0]], means=[0.0])
+        sequences.sample_hmm(length=(9, 3), startprob=[1.0], transmat=[[1.0]], means=[0.0])
 
 
 def test_sticky_chain_bayes_error():

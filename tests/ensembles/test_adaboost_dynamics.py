@@ -11,6 +11,10 @@ from scipy.optimize import brentq, linprog
 from sklearn.datasets import load_breast_cancer
 
 from learnable.ensembles import adaboost_dynamics as ad
+from learnable.ensembles.adaboost_dynamics.chaos import recurrence
+from learnable.ensembles.adaboost_dynamics.closed_forms import group_rows
+from learnable.ensembles.adaboost_dynamics.cycles import smallest_period, solve_cycle
+from learnable.ensembles.adaboost_dynamics.margins import edge_minmax
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 EIGHT = ad.counterexamples()["8x8"]
@@ -281,7 +285,7 @@ def test_cycle_margin_is_the_formula():
 
 def test_find_cycle_reports_the_smallest_period_and_none_without_one():
     assert ad.find_cycle(ad.one_error_matrix(3), max_iter=5) is None
-    assert ad.smallest_period([1, 2, 3, 1, 2, 3]) == 3
+    assert smallest_period([1, 2, 3, 1, 2, 3]) == 3
     cycle = ad.find_cycle(EIGHT.M, EIGHT.start)
     assert (cycle.period, cycle.edge_period) == (3, 1)
     assert cycle.support.tolist() == list(range(7))
@@ -304,14 +308,14 @@ def test_near_cycles_that_do_not_last_are_not_cycles():
 
 def test_solve_cycle_agrees_with_the_run_and_with_closed_forms():
     for order in itertools.permutations(range(4)):
-        cycle, feasible = ad.solve_cycle(ad.one_error_matrix(4), order)
+        cycle, feasible = solve_cycle(ad.one_error_matrix(4), order)
         assert feasible
         np.testing.assert_allclose(cycle.weights, ad.mm_cycle(4, order).weights, atol=1e-13)
     for M in separables(15, 8, 10):
         found = ad.find_cycle(M, max_iter=3000)
         if found is None or found.period > 30:
             continue
-        solved, _ = ad.solve_cycle(M, found.columns, found.weights[0])
+        solved, _ = solve_cycle(M, found.columns, found.weights[0])
         np.testing.assert_allclose(solved.edges, found.edges, atol=1e-9)
 
 
@@ -362,7 +366,7 @@ def test_theorem_5():
 def test_claim_07_eight_by_eight():
     M = EIGHT.M
     assert ad.max_margin(M).value == pytest.approx(3 / 8, abs=1e-9)
-    assert ad.edge_minmax(M)[0] == pytest.approx(3 / 8, abs=1e-9)
+    assert edge_minmax(M)[0] == pytest.approx(3 / 8, abs=1e-9)
     exact = [sum(Fraction(int(s)) * v for s, v in zip(row, EIGHT.vote, strict=True)) for row in M]
     assert exact == [Fraction(3, 8)] * 8
     run = ad.AdaBoostMatrix(M).run(20_000)
@@ -423,7 +427,7 @@ def test_claim_09_four_cycle_of_three_by_three():
 def test_claim_10_blocks_and_manifolds():
     rng = np.random.default_rng(4)
     M = ad.block_matrix([2, 3, 2, 2])
-    rows, label = ad.group_rows(M)
+    rows, label = group_rows(M)
     np.testing.assert_array_equal(rows[label], M)
     for _ in range(30):
         d = rng.dirichlet(np.ones(9))
@@ -517,7 +521,7 @@ def test_arc_gv_by_hand():
 def test_max_margin_and_its_dual():
     for M in separables(10):
         game = ad.max_margin(M)
-        value, d = ad.edge_minmax(M)
+        value, d = edge_minmax(M)
         assert game.value == pytest.approx(value, abs=1e-9)
         assert (M @ game.vote).min() == pytest.approx(game.value, abs=1e-9)
         assert (d @ M).max() == pytest.approx(value, abs=1e-9)
@@ -586,7 +590,7 @@ def test_runs_part_at_borders_and_ties_not_by_stretching():
 def test_recurrence_and_crossings():
     M = ad.one_error_matrix(3)
     run = ad.AdaBoostMatrix(M).run(60)
-    near = ad.recurrence(run.weights[30:], 1e-6)
+    near = recurrence(run.weights[30:], 1e-6)
     gap = np.abs(np.subtract.outer(np.arange(31), np.arange(31)))
     np.testing.assert_array_equal(near, gap % 3 == 0)
     M = separable(93)

@@ -25,26 +25,26 @@ from learnable.ensembles.boosting_adaboost import (
     LogitBoost,
     StagewiseRegressor,
     adaboost_round,
-    edge_threshold,
-    excess_phi_risk,
-    excess_risk,
     line_search,
     margin_bound,
     margin_distribution,
-    margin_risk_bound,
     minimax_margin,
-    phi_risk,
     rademacher,
     rademacher_margin_bound,
-    rademacher_risk_bound,
-    rademacher_supremum,
     rademacher_vc_bound,
-    ramp_loss,
     rounds_to_separate,
     sample_size_for,
     stagewise_path,
     training_bound,
 )
+from learnable.ensembles.boosting_adaboost.bounds import (
+    edge_threshold,
+    margin_risk_bound,
+    rademacher_risk_bound,
+    ramp_loss,
+)
+from learnable.ensembles.boosting_adaboost.rademacher import rademacher_supremum
+from learnable.ensembles.boosting_adaboost.risks import excess_phi_risk, excess_risk, phi_risk
 from learnable.ensembles.losses import SURROGATES, Surrogate, get_surrogate
 from learnable.ensembles.weak_learners import (
     ColumnRules,
@@ -58,6 +58,7 @@ from learnable.ensembles.weak_learners import (
     stump_outputs,
 )
 from learnable.foundations.bayes_decision_theory import FiniteProblem
+from learnable.optim.homotopy import lasso_homotopy
 
 CONVEX = ("hinge", "squared_hinge", "exponential", "logistic")
 ETA = np.linspace(0, 1, 201)
@@ -351,7 +352,7 @@ def test_regression_trees_equal_scikit_learn(depth):
 def test_regression_trees_respect_ties_leaf_sizes_and_constants():
     X = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
     assert RegressionTree(3).prepare(X).fit(np.array([0.0, 2.0, 5.0, 7.0, 9.0])).outputs.tolist() == [1, 1, 6, 6, 9]
-    assert RegressionTree(2, min_leaf=2).prepare(X).fit(np.arange(5.0)).outputs.tolist() == pytest.approx(
+    assert RegressionTree(2, min_samples_leaf=2).prepare(X).fit(np.arange(5.0)).outputs.tolist() == pytest.approx(
         [0.5, 0.5, 3, 3, 3]
     )
     flat = RegressionTree(3).prepare(X).fit(np.full(5, 0.1))
@@ -836,11 +837,14 @@ def test_erratum_convexity_step_needs_minus_r():
 
 
 def test_erratum_stationarity_has_a_minus_sign():
-    eps = 0.2
-    alpha = 0.5 * np.log((1 - eps) / eps)
+    """One wrong of five: the step of the line search is the root of −ε e^α + (1 − ε) e^{−α}; a sum has none."""
+    eps, agree = 0.2, np.array([-1.0, 1.0, 1.0, 1.0, 1.0])
+    alpha = line_search("exponential", np.zeros(5), agree)
+    assert alpha == pytest.approx(0.5 * np.log((1 - eps) / eps))
     assert -eps * np.exp(alpha) + (1 - eps) * np.exp(-alpha) == pytest.approx(0)
-    grid = np.linspace(-5, 5, 1001)
-    assert (eps * np.exp(grid) + (1 - eps) * np.exp(-grid)).min() > 0
+    assert eps * np.exp(alpha) + (1 - eps) * np.exp(-alpha) == pytest.approx(
+        get_surrogate("exponential")(alpha * agree).mean()
+    )
 
 
 def test_erratum_weights_have_the_next_index():
@@ -871,12 +875,13 @@ def test_erratum_a_perfect_first_rule_is_not_thrown_away():
 def test_erratum_lasso_is_computable():
     """Only a closed form is missing: the path is exact and satisfies the optimality conditions."""
     X, y = load_diabetes(return_X_y=True)
-    alphas, _, coefficients = lars_path(X, y - y.mean(), method="lasso")
-    for alpha, beta in zip(alphas[1:-1], coefficients.T[1:-1], strict=True):
-        correlation = X.T @ (y - y.mean() - X @ beta)
-        assert np.abs(correlation).max() == pytest.approx(len(y) * alpha, rel=1e-6)
+    path = lasso_homotopy(X, y, center=True)
+    Z, target = X - X.mean(axis=0), y - y.mean()
+    for alpha, beta in zip(path.alphas[1:-1], path.coefs[1:-1], strict=True):
+        correlation = Z.T @ (target - Z @ beta) / len(y)
+        assert np.abs(correlation).max() == pytest.approx(alpha, rel=1e-6)
         active = np.abs(beta) > 1e-9
-        assert correlation[active] == pytest.approx(len(y) * alpha * np.sign(beta[active]), rel=1e-6)
+        assert correlation[active] == pytest.approx(alpha * np.sign(beta[active]), rel=1e-6)
 
 
 # Arguments
@@ -892,7 +897,7 @@ def test_erratum_lasso_is_computable():
         (lambda: GradientBoost("cubic").fit([[0.0], [1.0]], [0, 1]), "loss"),
         (lambda: GradientBoost(step=-1.0).fit([[0.0], [1.0]], [0, 1]), "step"),
         (lambda: LogitBoost(variant=3).fit([[0.0], [1.0]], [0, 1]), "variant"),
-        (lambda: GradientBoostedTrees(depth=0).fit([[0.0], [1.0]], [0, 1]), "depth"),
+        (lambda: GradientBoostedTrees(max_depth=0).fit([[0.0], [1.0]], [0, 1]), "depth"),
         (lambda: L2Boost(base="oak").fit([[0.0], [1.0]], [0, 1]), "base"),
         (lambda: StagewiseRegressor(loss="cubic").fit([[0.0], [1.0]], [0, 1]), "loss"),
         (lambda: StagewiseRegressor(loss=losses.logistic).fit([[0.0], [1.0]], [0, 1]), "−1 or 1"),
@@ -937,12 +942,12 @@ def test_lengths_are_checked_before_compiled_code_is_entered():
             features.extremes(short)
         with pytest.raises(ValueError, match="one number for each of the 6 rows"):
             best_cut(features, short)
-        trees = RegressionTree(depth=2).prepare(features)
+        trees = RegressionTree(max_depth=2).prepare(features)
         for method in (trees.split, trees.fit):
             with pytest.raises(ValueError, match="one number for each of the 6 rows"):
                 method(short)
     wide = np.random.default_rng(0).standard_normal((30, 3))
-    tree = RegressionTree(depth=2).prepare(wide).fit(wide[:, 2] ** 2)
+    tree = RegressionTree(max_depth=2).prepare(wide).fit(wide[:, 2] ** 2)
     with pytest.raises(ValueError, match="at least 3 columns"):
         tree.apply(wide[:, :2])
 
@@ -968,7 +973,8 @@ def test_memory_layout_changes_nothing(layout):
     assert best_cut(features, laid(s)) == best_cut(reference, s.astype(float))
     np.testing.assert_array_equal(features.extremes(laid(s)), reference.extremes(s.astype(float)))
     fits = [
-        RegressionTree(depth=3).prepare(A).fit(b) for A, b in ((laid(X), laid(s)), (X.astype(float), s.astype(float)))
+        RegressionTree(max_depth=3).prepare(A).fit(b)
+        for A, b in ((laid(X), laid(s)), (X.astype(float), s.astype(float)))
     ]
     np.testing.assert_array_equal(fits[0].predict(laid(X)), fits[1].predict(X.astype(float)))
 
@@ -981,15 +987,15 @@ def test_bounds_are_the_printed_formulas():
     n, V, delta, gamma = 500, 3, 0.1, 0.4
     capacity = 2 * math.sqrt(2 * V * math.log(n + 1) / n)
     assert ba.rademacher_vc_bound(n, V) == pytest.approx(capacity)
-    assert ba.rademacher_risk_bound(0.1, 0.05, n, delta) == pytest.approx(
+    assert rademacher_risk_bound(0.1, 0.05, n, delta) == pytest.approx(
         0.1 + 0.05 + math.sqrt(math.log(1 / delta) / (2 * n))
     )
     chance = math.sqrt(math.log(2 / delta) / (2 * n))
     assert ba.rademacher_margin_bound(0.2, 0.05, gamma, n, delta) == pytest.approx(0.2 + 4 * 0.05 / gamma + chance)
-    assert ba.margin_risk_bound(0.2, V, gamma, n, delta) == pytest.approx(0.2 + 4 * capacity / gamma + chance)
+    assert margin_risk_bound(0.2, V, gamma, n, delta) == pytest.approx(0.2 + 4 * capacity / gamma + chance)
     for bad in (0, -3, np.nan):
         with pytest.raises(ValueError, match="n must be"):
-            ba.margin_risk_bound(0.2, V, gamma, bad, delta)
-    for empty in (lambda: ba.ramp_loss([], 0.2), lambda: ba.margin_distribution([], 0.2)):
+            margin_risk_bound(0.2, V, gamma, bad, delta)
+    for empty in (lambda: ramp_loss([], 0.2), lambda: ba.margin_distribution([], 0.2)):
         with pytest.raises(ValueError, match="at least one margin"):
             empty()

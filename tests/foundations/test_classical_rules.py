@@ -27,21 +27,20 @@ from learnable.foundations.classical_rules import (
     PlugInDensity,
     PlugInPair,
     Regressogram,
-    VoronoiCells,
     best_split,
     best_subtree_bruteforce,
     cover_hart,
     exact_risk_1d,
-    excess_risk_exact,
     knn_limit_risk,
     knn_regions_1d,
     plug_in_bounds,
     student_joint_cdf,
     two_ball_risk,
-    weighted_limit_risk,
-    weird_uniform_logpdf,
 )
+from learnable.foundations.classical_rules.plugin import excess_risk_exact, weird_uniform_logpdf
+from learnable.foundations.classical_rules.voting import VoronoiCells, weighted_limit_risk
 from learnable.neighbors import NeighborIndex, squared_distances
+from learnable.trees import grow
 
 
 @parametrize_with_checks(
@@ -362,7 +361,7 @@ def test_claim_14_splits_and_gains():
             sse = sum(((p - p.mean()) ** 2).sum() for p in parts)
             assert cost == pytest.approx(sse)
             assert cost == pytest.approx((y**2).sum() - sum(len(p) * p.mean() ** 2 for p in parts))
-        model = (CARTRegressor if impurity == "squared" else CARTClassifier)(min_node=2).fit(X, y)
+        model = (CARTRegressor if impurity == "squared" else CARTClassifier)(min_samples_split=2).fit(X, y)
         for costs in (
             [model.full_tree_.cost]
             if impurity == "squared"
@@ -378,7 +377,7 @@ def test_claim_15_pruning_is_optimal_and_nested():
     rng = np.random.default_rng(15)
     for seed in range(100):
         X, y = rng.integers(0, 5, (30, 2)).astype(float), rng.integers(0, 2, 30)
-        model = CARTClassifier(impurity="gini", prune_impurity="error", min_node=2, max_depth=4).fit(X, y)
+        model = CARTClassifier(impurity="gini", prune_impurity="error", min_samples_split=2, max_depth=4).fit(X, y)
         tree, path = model.full_tree_, model.path()
         costs = tree.node_costs("error")
         assert (np.diff(path.penalty) > 0).all()
@@ -396,7 +395,7 @@ def test_claim_15_path_of_scikit_learn():
     X = rng.normal(size=(300, 3))
     y = (X[:, 0] + 0.7 * rng.normal(size=300) > 0).astype(int)
     theirs = DecisionTreeClassifier(random_state=0, max_depth=5).fit(X, y).cost_complexity_pruning_path(X, y)
-    model = CARTClassifier(prune_impurity="gini", min_node=2, max_depth=5).fit(X, y)
+    model = CARTClassifier(prune_impurity="gini", min_samples_split=2, max_depth=5).fit(X, y)
     levels = np.unique(np.round(theirs.ccp_alphas * 300, 7))
     np.testing.assert_allclose(model.path().penalty, levels, atol=2e-7)
 
@@ -415,21 +414,23 @@ def test_claim_16_impurity_matters():
 
 
 def test_erratum_second_gini_value():
-    p = 1 / 3
-    assert 600 * 2 * p * (1 - p) == pytest.approx(800 / 3) != pytest.approx(400 / 3)
+    """600 points, 200 of them of class 1: the impurity of the node is 800/3, not 400/3."""
+    y = np.repeat([1, 0], [200, 400])
+    node = grow(np.arange(600.0)[:, None], y, n_classes=2, criterion="gini")
+    assert node.cost[0] == pytest.approx(800 / 3) != pytest.approx(400 / 3)
 
 
 def test_headline_cart_path_on_breast_cancer():
     X, y = load_breast_cancer(return_X_y=True)
     X_fit, X_test, y_fit, y_test = train_test_split(X, y, test_size=189, random_state=0)
-    model = CARTClassifier(prune_impurity="gini", min_node=2).fit(X_fit, y_fit)
+    model = CARTClassifier(prune_impurity="gini", min_samples_split=2).fit(X_fit, y_fit)
     path = model.path()
     assert path.leaves[-1] == 1 and path.penalty[-1] > 80
     errors = model._path_errors(X_test, y_test)
     assert errors[-1] > 0.3 > 0.15 > errors.min()
     model.prune_by_validation(X_test, y_test)
     assert 2 <= model.get_n_leaves() <= path.leaves[0]
-    model.prune_by_cross_validation(X_fit, y_fit, folds=5, random_state=0)
+    model.prune_by_cross_validation(X_fit, y_fit, cv=5, random_state=0)
     assert 2 <= model.get_n_leaves() < path.leaves[0]
 
 
@@ -439,9 +440,9 @@ def test_regression_tree_and_regressogram():
     y = np.sin(x) + 0.3 * rng.normal(size=400)
     fresh = rng.uniform(0.2, 5.8, 2000)[:, None]
     truth = np.sin(fresh[:, 0])
-    full = CARTRegressor(min_node=2).fit(x[:, None], y)
+    full = CARTRegressor(min_samples_split=2).fit(x[:, None], y)
     rough = np.mean((full.predict(fresh) - truth) ** 2)
-    full.prune_by_cross_validation(x[:, None], y, folds=5, random_state=0)
+    full.prune_by_cross_validation(x[:, None], y, cv=5, random_state=0)
     pruned = np.mean((full.predict(fresh) - truth) ** 2)
     cells = np.mean((Regressogram(c=3.0).fit(x[:, None], y).predict(fresh) - truth) ** 2)
     assert pruned < 0.5 * rough and cells < 0.05
@@ -455,7 +456,7 @@ def test_greedy_splits_fail_on_a_checkerboard_where_median_cells_do_not():
     y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(int)
     _, _, cost = best_split(X, y, "gini")
     assert cost > 0.99 * 2000  # no single cut gains anything worth having
-    assert np.mean(MedianTree(depth=6).fit(X, y).predict(X) != y) < 0.08
+    assert np.mean(MedianTree(max_depth=6).fit(X, y).predict(X) != y) < 0.08
 
 
 def test_density_plug_ins_and_pairs():
@@ -518,7 +519,7 @@ def test_digits_and_leave_one_out():
         (lambda: PlugInDensity("spline").fit([[1.0], [2.0]], [0, 1]), "density"),
         (lambda: PlugIn().fit([[1.0], [2.0], [3.0]], [0, 1, 2]), "two classes|multiclass"),
         (lambda: CARTClassifier(impurity="brier").fit([[1.0], [2.0]], [0, 1]), "impurity"),
-        (lambda: CARTClassifier().fit([[1.0], [2.0]], [0, 1]).prune(-1.0), "penalty"),
+        (lambda: CARTClassifier().fit([[1.0], [2.0]], [0, 1]).prune(-1.0), "alpha"),
         (lambda: knn_limit_risk(1.2, 1), "eta"),
         (lambda: knn_limit_risk(0.2, 0), "k"),
         (lambda: two_ball_risk(3, 2), "odd"),
@@ -526,7 +527,7 @@ def test_digits_and_leave_one_out():
         (lambda: NeighborIndex(np.zeros((0, 2))), "X"),
         (lambda: NeighborIndex([[1.0]]).query([[1.0, 2.0]], 1), "columns"),
         (lambda: cover_hart(0.7), "bayes_risk"),
-        (lambda: MedianTree(depth=-1).fit([[1.0], [2.0]], [0, 1]), "depth"),
+        (lambda: MedianTree(max_depth=-1).fit([[1.0], [2.0]], [0, 1]), "depth"),
     ],
 )
 def test_bad_input_is_refused(call, message):

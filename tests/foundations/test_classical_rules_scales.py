@@ -17,12 +17,11 @@ from learnable.foundations.classical_rules import (
     PlugInDensity,
     PlugInPair,
     Regressogram,
-    VoronoiCells,
     exact_risk_1d,
     knn_limit_risk,
     knn_regions_1d,
-    weighted_limit_risk,
 )
+from learnable.foundations.classical_rules.voting import VoronoiCells, weighted_limit_risk
 from learnable.neighbors import NeighborIndex, squared_distances
 
 
@@ -64,7 +63,7 @@ def test_neighbours_at_the_border_of_the_accepted_sizes_are_right(method, unit):
 INVARIANT = {
     "KNN": KNN(k=5),
     "CARTClassifier": CARTClassifier(),
-    "MedianTree": MedianTree(depth=3),
+    "MedianTree": MedianTree(max_depth=3),
     "PlugInPair": PlugInPair(),
     "gaussian": PlugInDensity(),
     "kde": PlugInDensity("kde"),
@@ -116,11 +115,11 @@ def test_histograms_scale_with_their_width(unit):
 def test_regression_trees_follow_the_unit_of_the_target(unit, shift):
     X, _, Q = sample(7)
     y = np.round(np.sin(3 * X[:, 0]), 6)
-    expected = CARTRegressor(penalty=0.05).fit(X, y)
-    moved = CARTRegressor(penalty=0.05 * unit**2).fit(1e5 * X + 7, unit * (y + shift))
+    expected = CARTRegressor(alpha=0.05).fit(X, y)
+    moved = CARTRegressor(alpha=0.05 * unit**2).fit(1e5 * X + 7, unit * (y + shift))
     assert moved.get_n_leaves() == expected.get_n_leaves() > 3
     np.testing.assert_allclose(moved.predict(1e5 * Q + 7) / unit - shift, expected.predict(Q), atol=1e-9)
-    full = CARTRegressor(min_node=2).fit(X, unit * (y + shift))
+    full = CARTRegressor(min_samples_split=2).fit(X, unit * (y + shift))
     assert full.get_n_leaves() == len(np.unique(y))
 
 
@@ -129,8 +128,8 @@ def test_cross_validation_of_the_penalty_has_no_unit():
     y = np.sin(3 * X[:, 0]) + 0.3 * X[:, 1]
     leaves = []
     for unit in (1.0, 1e-6, 1e6):
-        rule = CARTRegressor(min_node=2).fit(X, unit * y)
-        leaves.append(rule.prune_by_cross_validation(X, unit * y, folds=5, random_state=0).get_n_leaves())
+        rule = CARTRegressor(min_samples_split=2).fit(X, unit * y)
+        leaves.append(rule.prune_by_cross_validation(X, unit * y, cv=5, random_state=0).get_n_leaves())
         np.testing.assert_allclose(rule.cv_errors_[-1], np.mean(rule.cv_errors_[-1:]))
     assert leaves[0] == leaves[1] == leaves[2] > 1
 
@@ -206,7 +205,7 @@ def test_default_widths_are_those_of_the_docstring():
 
 def test_validation_gives_ties_to_the_smaller_tree():
     X = np.arange(8.0)[:, None]
-    rule = CARTClassifier(min_node=2).fit(X, [0, 0, 0, 0, 1, 1, 0, 1])
+    rule = CARTClassifier(min_samples_split=2).fit(X, [0, 0, 0, 0, 1, 1, 0, 1])
     errors = rule._path_errors(X[:4], np.zeros(4))
     assert len(errors) == 3 and errors[0] == errors[1] < errors[2] + 1  # the two larger trees tie on these data
     rule.prune_by_validation(X[:4], np.zeros(4, int))
@@ -215,13 +214,13 @@ def test_validation_gives_ties_to_the_smaller_tree():
 
 def test_cross_validation_scales_the_penalty_by_the_share_of_the_fold():
     X, y, _ = sample(11, n=90)
-    rule = CARTClassifier(min_node=2).fit(X, y)
-    rule.prune_by_cross_validation(X, y, folds=3, random_state=0)
+    rule = CARTClassifier(min_samples_split=2).fit(X, y)
+    rule.prune_by_cross_validation(X, y, cv=3, random_state=0)
     edges = rule.path_.penalty
     expected = np.zeros(len(edges))
     unscaled = np.zeros(len(edges))
     for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-        member = CARTClassifier(min_node=2).fit(X[train], y[train])
+        member = CARTClassifier(min_samples_split=2).fit(X[train], y[train])
         for sums, share in ((expected, 2 / 3), (unscaled, 1.0)):
             penalties = np.append(np.sqrt(edges[1:] * edges[:-1]) * share, 1e9)
             sums += [1 - member.prune(p).score(X[test], y[test]) for p in penalties]
@@ -239,7 +238,7 @@ def test_the_default_depth_of_a_median_tree_is_half_the_logarithm(n, levels):
 
 def test_a_median_tree_deeper_than_the_stack_of_python():
     """Equal rows are never separated, so every level cuts again."""
-    rule = MedianTree(depth=5000).fit(np.ones((4, 1)), [0, 1, 1, 1])
+    rule = MedianTree(max_depth=5000).fit(np.ones((4, 1)), [0, 1, 1, 1])
     assert rule.predict([[1.0], [2.0]]).tolist() == [1, 0]
 
 

@@ -11,49 +11,41 @@ from scipy.optimize import linprog
 from scipy.stats import kstest, norm
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from learnable.foundations.tail_bounds import finite_class, tail_to_mean, vapnik_tail, vc_tail, zero_error_tail
 from learnable.foundations.vc_theory import (
     SRM,
     FiniteERM,
-    FiniteSetClass,
     IntervalTruth,
     KIntervalERM,
     Memoriser,
     RectangleERM,
     SieveERM,
     ThresholdERM,
-    classification_loss,
     cross_validated_k,
     density_loss,
     dichotomies,
-    empirical_risk,
     erm,
     erm_mean,
     erm_tail,
-    find_shattered_set,
-    finite_class,
     growth_function,
     halfplane_deviation,
     hoeffding,
     interval_path,
-    kolmogorov_smirnov,
     no_free_lunch,
     pac_radius,
-    penalised_minimum,
     penalty,
     risk_decomposition,
     sample_complexity,
     sauer,
-    squared_loss,
     srm_select,
-    star_discrepancy,
     sup_dev,
-    tail_to_mean,
-    vapnik_tail,
     vc_dimension,
     vc_mean,
-    vc_tail,
-    zero_error_tail,
 )
+from learnable.foundations.vc_theory.deviations import kolmogorov_smirnov, kuiper, star_discrepancy
+from learnable.foundations.vc_theory.learners import classification_loss, empirical_risk, squared_loss
+from learnable.foundations.vc_theory.patterns import FiniteSetClass, find_shattered_set
+from learnable.foundations.vc_theory.selection import penalised_minimum
 
 
 class Positive:
@@ -170,7 +162,7 @@ def test_claim_02_vc_dimensions(family, d, k):
     witness = find_shattered_set(family, V, d=d, k=k, random_state=0)
     assert witness is not None and len(dichotomies(witness, family, k)) == 2**V
     tries = 150 if V <= 3 else 25
-    assert find_shattered_set(family, V + 1, d=d, k=k, trials=tries, random_state=1) is None
+    assert find_shattered_set(family, V + 1, d=d, k=k, n_restarts=tries, random_state=1) is None
 
 
 def test_claim_02_polygons_shatter_a_circle():
@@ -267,10 +259,12 @@ def test_claim_06_uniform_deviation_controls_erm():
 def test_claim_06_factor_two_is_needed():
     """Two constant rules with risks ½ ± ε and a sample that turns the order: excess 2ε, deviation just above ε."""
     n, eps = 1001, 0.05
+    X, y = np.zeros((n, 1)), (np.arange(n) < 501).astype(int)  # P(Y = 1) = ½ − ε, but 501 of 1001 are ones
+    rules = [lambda X: np.zeros(len(X), bool), lambda X: np.ones(len(X), bool)]
     risks = np.array([0.5 - eps, 0.5 + eps])
-    empirical = np.array([501 / n, 500 / n])
+    empirical = np.array([FiniteERM([rule]).fit(X, y).train_risk_ for rule in rules])
     sup = np.abs(empirical - risks).max()
-    excess = risks[np.argmin(empirical)] - risks.min()
+    excess = risks[FiniteERM(rules).fit(X, y).index_] - risks.min()
     assert excess / sup > 1.9
     assert excess <= 2 * sup
 
@@ -311,13 +305,12 @@ def test_claim_07_means_and_bounds(n, ks, kp):
 
 
 def test_claim_07_limits():
-    rng = np.random.default_rng(9)
-    n, reps = 4000, 1500
-    u = np.sort(rng.random((reps, n)), axis=1)
-    up = (np.arange(1, n + 1) / n - u).max(axis=1)
-    down = (u - np.arange(n) / n).max(axis=1)
-    assert math.sqrt(n) * np.maximum(up, down).mean() == pytest.approx(math.sqrt(math.pi / 2) * math.log(2), rel=0.03)
-    assert math.sqrt(n) * (up + down).mean() == pytest.approx(math.sqrt(math.pi / 2), rel=0.03)
+    """√n times the mean deviation over half-lines and over intervals tends to √(π/2) ln 2 and √(π/2)."""
+    n, samples = 4000, np.random.default_rng(9).random((1500, 4000))
+    half_lines = np.mean([kolmogorov_smirnov(sample) for sample in samples])
+    intervals = np.mean([kuiper(sample) for sample in samples])
+    assert math.sqrt(n) * half_lines == pytest.approx(math.sqrt(math.pi / 2) * math.log(2), rel=0.03)
+    assert math.sqrt(n) * intervals == pytest.approx(math.sqrt(math.pi / 2), rel=0.03)
 
 
 def test_claim_08_glivenko_cantelli_along_one_sample():
@@ -408,7 +401,7 @@ def test_claim_11_memoriser_and_singleton():
         assert (rule.predict(fresh) == 0).all()  # so its risk is P(Y = 1) for continuous X
     truth = IntervalTruth(k0=3, q=0.1)
     never = risk_decomposition(
-        FiniteConstant(), truth, n=50, reps=3, class_risk=truth.risk(np.empty((0, 2))), random_state=0
+        FiniteConstant(), truth, n=50, n_draws=3, class_risk=truth.risk(np.empty((0, 2))), random_state=0
     )
     assert never.estimation == pytest.approx(0, abs=1e-15)
     assert never.approximation == pytest.approx(0.8 * 3 / 7)
@@ -443,7 +436,7 @@ def test_claim_12_no_free_lunch():
     for K, n in ((2, 1), (3, 2), (5, 3), (6, 2)):
         assert no_free_lunch(repeat, K, n)[0] == pytest.approx(0.5 * (1 - 1 / K) ** n, abs=1e-12)
         assert no_free_lunch(contrary, K, n)[0] > 0.5 * (1 - 1 / K) ** n
-    mean, worst, exact = no_free_lunch(repeat, 500, 5, draws=10_000, random_state=0)
+    mean, worst, exact = no_free_lunch(repeat, 500, 5, n_draws=10_000, random_state=0)
     assert not exact and worst > 0.49
     assert mean == pytest.approx(0.5 * (1 - 1 / 500) ** 5, abs=0.01)
 
@@ -651,8 +644,16 @@ def test_erratum_srm_penalty_needs_the_bracket():
 
 
 def test_erratum_bounded_dimensions_do_not_make_the_sum_finite():
-    partial = [sum(math.exp(-3) for _ in range(K)) for K in (10, 100, 1000)]
-    assert partial[2] > 40 and partial[2] / partial[1] == pytest.approx(10)
+    """The union bound over classes, at the penalty as radius: n^V e^{-n pen²/32} is e^{-V}, for one class of many."""
+    n = 1000
+
+    def union_bound(V):
+        return float(np.exp(V * np.log(n) - n * penalty("dgl", V, n) ** 2 / 32).sum())
+
+    bounded = [union_bound(np.full(K, 3)) for K in (10, 100, 1000)]
+    assert bounded[2] > 40 and bounded[2] / bounded[1] == pytest.approx(10)
+    growing = [union_bound(np.arange(1, K + 1)) for K in (10, 100, 1000)]
+    assert growing[2] == pytest.approx(growing[1]) == pytest.approx(1 / (math.e - 1))
 
 
 def test_cross_validation_and_selection():

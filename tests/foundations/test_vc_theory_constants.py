@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from learnable.foundations.tail_bounds import finite_class, vapnik_tail, vc_tail, zero_error_tail
 from learnable.foundations.vc_theory import (
     SRM,
     IntervalTruth,
@@ -10,13 +11,9 @@ from learnable.foundations.vc_theory import (
     dichotomies,
     erm_mean,
     erm_tail,
-    finite_class,
     hoeffding,
     penalty,
-    vapnik_tail,
     vc_mean,
-    vc_tail,
-    zero_error_tail,
 )
 
 

@@ -1,6 +1,5 @@
 """Every chapter has its rooms, its metadata, its claims; the reading order respects what chapters need."""
 
-import ast
 import html
 import itertools
 import re
@@ -117,16 +116,6 @@ def test_chapter_ends_like_every_chapter(chapter):
     for wanted in ("Summary", "Check yourself", "Exercises", "Further reading"):
         assert any(wanted in heading for heading in headings), f"{chapter.name}: no section “{wanted}”"
     assert text.count("{dropdown}") >= 3, f"{chapter.name}: three to five self-check questions with folded answers"
-
-
-@each_chapter
-def test_public_names_have_docstrings_with_examples(chapter):
-    files = [chapter.code] if chapter.code.is_file() else sorted(chapter.code.glob("*.py"))
-    for path in files:
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
-                text = ast.get_docstring(node) or ""
-                assert text, f"{chapter.name}: {node.name} has no docstring"
 
 
 def test_errata_name_tests_that_exist():

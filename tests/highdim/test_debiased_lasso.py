@@ -14,6 +14,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from learnable.datasets.regression import design_covariance, make_sparse_linear
 from learnable.highdim import debiased_lasso as dl
+from learnable.highdim.debiased_lasso.competitors import aggregate_splits, nodewise_matrix, oracle_ols
+from learnable.highdim.debiased_lasso.inference import robust_sigma
+from learnable.highdim.debiased_lasso.theory import bias_bound
 
 
 def standardised(X):
@@ -139,7 +142,7 @@ def test_more_columns_than_rows():
     feasible = dl.decorrelate(S, low * 1.3, [0, 1])
     assert feasible.gap.max() < 1e-7
     with pytest.warns(ConvergenceWarning, match="no solution"):
-        assert not dl.decorrelate(S, low * 0.8, [0, 1], max_sweeps=3000).feasible.any()
+        assert not dl.decorrelate(S, low * 0.8, [0, 1], max_iter=3000).feasible.any()
 
 
 def test_adaptive_mu_goes_below_the_start_and_keeps_the_row_optimal():
@@ -255,7 +258,7 @@ def test_scaled_lasso_is_a_joint_minimum_and_equivariant():
     found = dl.scaled_lasso(X, y)
     r = y - X @ found.coef
     assert found.sigma == pytest.approx(np.sqrt(r @ r / 60), rel=1e-7)
-    assert found.lam == pytest.approx(found.sigma * lam0)
+    assert found.alpha == pytest.approx(found.sigma * lam0)
     theta, s = cp.Variable(30), cp.Variable()
     objective = cp.quad_over_lin(y - X @ theta, s) / 120 + s / 2 + lam0 * cp.norm1(theta)
     problem = cp.Problem(cp.Minimize(objective))
@@ -311,7 +314,7 @@ def test_claim_decomposition_of_a_fit_with_intercept_and_scales():
 def test_claim_zero_mu_is_ordinary_least_squares_whatever_lambda(lam):
     made = make_sparse_linear(60, 12, n_nonzero=3, random_state=0)
     X, y = made.data, made.target
-    model = dl.DebiasedLasso(mu=0.0, lam=lam, sigma=1.0, fit_intercept=False, standardize=False).fit(X, y)
+    model = dl.DebiasedLasso(mu=0.0, alpha=lam, sigma=1.0, fit_intercept=False, standardize=False).fit(X, y)
     S = X.T @ X / 60
     np.testing.assert_allclose(model.M_, np.linalg.inv(S), atol=1e-6)
     np.testing.assert_allclose(dl.debias(model.coef_lasso_, X, y, np.linalg.inv(S)), dl.ols(X, y).coef, atol=1e-9)
@@ -324,7 +327,7 @@ def test_claim_orthonormal_design_has_a_closed_form():
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((40, 10)))[0] * np.sqrt(40)
     y = np.random.default_rng(1).standard_normal(40)
     mu, lam, z = 0.2, 0.15, Q.T @ y / 40
-    model = dl.DebiasedLasso(mu=mu, lam=lam, fit_intercept=False).fit(Q, y)
+    model = dl.DebiasedLasso(mu=mu, alpha=lam, fit_intercept=False).fit(Q, y)
     theta = np.sign(z) * np.maximum(np.abs(z) - lam, 0)
     np.testing.assert_allclose(model.coef_lasso_, theta, atol=1e-10)
     np.testing.assert_allclose(model.coef_, theta + (1 - mu) * (z - theta), atol=1e-10)
@@ -459,7 +462,7 @@ def test_claim_dense_truth_breaks_coverage():
 
 def test_adaptive_mu_beats_the_papers_literal_value_on_the_support():
     made = make_sparse_linear(500, 120, design="circulant", rho=0.1, band=5, n_nonzero=4, size=0.4, random_state=1)
-    literal = dl.DebiasedLasso(mu="paper", lam="paper", lam0="paper").fit(made.data, made.target)
+    literal = dl.DebiasedLasso(mu="paper", alpha="paper", lam0="paper").fit(made.data, made.target)
     np.testing.assert_allclose(literal.M_, np.diag(np.diagonal(literal.M_)), atol=1e-12)
     assert literal.sigma_ > 1.2 and not literal.coef_lasso_.any()
 
@@ -530,7 +533,7 @@ def test_compatibility_bound_11_holds_in_a_simulation():
     theta0 = np.zeros(p)
     theta0[:s0] = 2.0
     # the smallest eigenvalue bounds the compatibility constant from below
-    bound = dl.bias_bound(dl.coherence(S, M), s0, p, c=c, phi0=np.sqrt(np.linalg.eigvalsh(S)[0]))
+    bound = bias_bound(dl.coherence(S, M), s0, p, c=c, phi0=np.sqrt(np.linalg.eigvalsh(S)[0]))
     rng = np.random.default_rng(0)
     for _ in range(20):
         W = rng.standard_normal(n)
@@ -544,7 +547,7 @@ def test_compatibility_bound_11_holds_in_a_simulation():
 def test_nodewise_rows_are_feasible_and_no_better_than_the_programme():
     X = design(80, 30)
     S = X.T @ X / 80
-    M = dl.nodewise_matrix(S, 0.1)
+    M = nodewise_matrix(S, 0.1)
     assert np.diagonal(M @ S) == pytest.approx(np.ones(30), abs=1e-6)
     for i in (0, 12):
         rest = np.arange(30) != i
@@ -559,7 +562,7 @@ def test_nodewise_rows_are_feasible_and_no_better_than_the_programme():
 
 def test_least_squares_matches_scipy_and_the_oracle_keeps_its_level():
     made = make_sparse_linear(40, 60, n_nonzero=3, random_state=0)
-    found = dl.oracle_ols(made.data, made.target, made.support)
+    found = oracle_ols(made.data, made.target, made.support)
     A = made.data[:, made.support]
     reference = optimize.curve_fit(lambda _, *t: A @ np.array(t), np.arange(40), made.target, p0=np.zeros(3))
     np.testing.assert_allclose(found.coef, reference[0], atol=1e-6)
@@ -570,7 +573,7 @@ def test_naive_second_look_is_invalid():
     rng, small = np.random.default_rng(0), []
     for _ in range(20):
         X, y = rng.standard_normal((60, 100)), rng.standard_normal(60)
-        small.append(dl.naive_ols(X, y, lam=0.25).pvalues)
+        small.append(dl.naive_ols(X, y, alpha=0.25).pvalues)
     assert np.mean(np.concatenate(small) < 0.05) > 0.4
 
 
@@ -589,7 +592,7 @@ def test_aggregation_is_the_infimum_over_all_quantiles():
     grid = np.linspace(0.05, 1, 20_001)
     quantiles = np.quantile(P, grid, axis=0, method="inverted_cdf")
     brute = np.minimum(1, (1 - np.log(0.05)) * (quantiles / grid[:, None]).min(axis=0))
-    np.testing.assert_allclose(dl.aggregate_splits(P), brute, rtol=2e-3)
+    np.testing.assert_allclose(aggregate_splits(P), brute, rtol=2e-3)
 
 
 def test_ridge_projection_is_conservative_and_exact_for_full_rank():
@@ -602,7 +605,7 @@ def test_ridge_projection_is_conservative_and_exact_for_full_rank():
     assert np.mean(false) <= 0.05
     found = dl.ridge_projection(made.data, made.target)
     tall = make_sparse_linear(80, 10, n_nonzero=2, random_state=0)
-    close = dl.ridge_projection(tall.data, tall.target, lam=1e-10)
+    close = dl.ridge_projection(tall.data, tall.target, alpha=1e-10)
     reference = dl.ols(tall.data, tall.target)
     np.testing.assert_allclose(close.coef, reference.coef, atol=1e-7)
     sigma = dl.scaled_lasso(tall.data, tall.target).sigma
@@ -620,7 +623,7 @@ def test_robust_sigma_ignores_large_effects():
     rng = np.random.default_rng(0)
     coef = 0.1 * rng.standard_normal(500)
     coef[:20] += 3
-    assert dl.robust_sigma(coef, np.ones(500), 400) == pytest.approx(2.0, rel=0.12)
+    assert robust_sigma(coef, np.ones(500), 400) == pytest.approx(2.0, rel=0.12)
     made = make_sparse_linear(200, 80, n_nonzero=3, random_state=0)
     model = dl.DebiasedLasso(sigma="robust").fit(made.data, made.target)
     assert 0.75 < model.sigma_ < 1.25
@@ -662,8 +665,8 @@ def test_influence_bound_enters_the_estimator():
         ({"mu": 1.0}, "mu must"),
         ({"mu": -0.1}, "mu must"),
         ({"mu": "small"}, "mu must be a number or one of"),
-        ({"lam": -1.0}, "lam must"),
-        ({"lam": "cv"}, "lam must be a number or one of"),
+        ({"alpha": -1.0}, "alpha must"),
+        ({"alpha": "cv"}, "alpha must be a number or one of"),
         ({"lam0": 0.0}, "lam0 must"),
         ({"sigma": "known"}, "sigma must be"),
         ({"sigma": 0.0}, "sigma must"),
@@ -721,7 +724,7 @@ def test_erratum_inverse_entry_is_not_the_inverse_of_the_entry():
 
 def test_erratum_covariance_needs_the_transpose():
     X = design(30, 8)
-    M = dl.nodewise_matrix(X.T @ X / 30, 0.05)
+    M = nodewise_matrix(X.T @ X / 30, 0.05)
     S, rng = X.T @ X / 30, np.random.default_rng(0)
     Z = M @ X.T @ rng.standard_normal((30, 40_000)) / np.sqrt(30)
     right, printed = M @ S @ M.T, M @ S @ M
@@ -748,8 +751,8 @@ def test_erratum_efficiency_factor_is_at_least_one():
 
 
 def test_erratum_riboflavin_penalty_contradicts_the_stated_rule():
-    level = 4 * np.sqrt(2 * np.log(4088) / 71)
-    assert 0.036 / level == pytest.approx(0.0186, abs=5e-5)
+    """4 σ √(2 log p / n) = 0.036 needs σ = 0.0186."""
+    assert 0.036 / (4 * dl.universal_lam0(4088, 71)) == pytest.approx(0.0186, abs=5e-5)
 
 
 def test_pvalues_and_corrections_refuse_what_they_cannot_mean():
@@ -768,7 +771,7 @@ def test_multi_split_multiplies_by_the_number_selected():
     order = np.random.default_rng(0).permutation(80)
     first, second = order[:40], order[40:]
     chosen = np.flatnonzero(dl.scaled_lasso(X[first], y[first]).coef)
-    raw = dl.oracle_ols(X[second], y[second], chosen).pvalues
+    raw = oracle_ols(X[second], y[second], chosen).pvalues
     assert chosen.size > 1
     np.testing.assert_allclose(P[chosen], np.minimum(1, (1 - np.log(0.5)) * np.minimum(1, chosen.size * raw)))
     assert (np.delete(P, chosen) == 1).all()

@@ -13,6 +13,9 @@ from learnable.kernels import smo
 from learnable.kernels import support_vector_machines as svm
 from learnable.kernels.functions import Gaussian, Linear, Polynomial
 from learnable.kernels.smo import NotSeparableError
+from learnable.kernels.support_vector_machines.bounds import margin_bounds_on_grid
+from learnable.kernels.support_vector_machines.conversions import D_to_C, direct_objective
+from learnable.kernels.support_vector_machines.duality import dual_of_qp, is_saddle_point
 
 FOUR = np.array([[0.0, 1.0], [-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
 FOUR_LABELS = np.array([-1, 1, 1, 1])
@@ -72,7 +75,7 @@ def test_claim_01_minimax_inequality_and_saddle_points():
         upper, lower = L.max(axis=1).min(), L.min(axis=0).max()
         assert upper >= lower
         x, alpha = int(L.max(axis=1).argmin()), int(L.min(axis=0).argmax())
-        saddle = svm.is_saddle_point(lambda i, j, L=L: L[i, j], x, alpha, (range(3), range(4)))
+        saddle = is_saddle_point(lambda i, j, L=L: L[i, j], x, alpha, (range(3), range(4)))
         assert saddle == (upper == lower)
         equalities += saddle
     assert 20 < equalities < 280
@@ -85,11 +88,12 @@ def test_claim_01_strong_duality_for_quadratic_programs(k):
     for _ in range(25):
         problem = random_qp(rng, k=k)
         K, c, A, d, B, e = problem
-        x, alpha, beta = svm.solve_qp(*problem)
+        found = svm.solve_qp(*problem)
+        x, alpha, beta = found.x, found.alpha, found.beta
         report = svm.kkt_report(x, alpha, *problem, beta=beta)
-        assert max(abs(v) for v in report.values()) < 1e-8
+        assert max(abs(v) for v in vars(report).values()) < 1e-8
         busy += (alpha > 1e-6).sum()
-        dual = svm.dual_of_qp(*problem)
+        dual = dual_of_qp(*problem)
         value = 0.5 * x @ K @ x + c @ x
         assert dual.value(alpha, beta) == pytest.approx(value, abs=1e-9)
         other = np.abs(rng.normal(size=alpha.size))
@@ -112,7 +116,8 @@ def test_contradicting_constraints_are_noticed():
 
 def test_perturbed_points_are_reported():
     problem = random_qp(np.random.default_rng(5))
-    x, alpha, _ = svm.solve_qp(*problem)
+    found = svm.solve_qp(*problem)
+    x, alpha = found.x, found.alpha
     busiest = int(alpha.argmax())
     for name, (z, a) in {
         "stationarity": (x + 0.1, alpha),
@@ -120,7 +125,7 @@ def test_perturbed_points_are_reported():
         "primal": (x + 0.1 * problem[2][busiest], alpha),
         "sign": (x, alpha - 2.0 * alpha.max() * (np.arange(6) == busiest)),
     }.items():
-        assert svm.kkt_report(z, a, *problem)[name] > 1e-3, name
+        assert getattr(svm.kkt_report(z, a, *problem), name) > 1e-3, name
 
 
 # --- hard margin -----------------------------------------------------------------------------------------------------
@@ -149,9 +154,9 @@ def test_claim_02_the_quadratic_form_is_only_semidefinite():
     assert np.linalg.matrix_rank(form) == 2
     A = -FOUR_LABELS[:, None] * np.column_stack([FOUR, np.ones(4)])
     with pytest.raises(ValueError, match="positive definite"):
-        svm.dual_of_qp(form, np.zeros(3), A, np.ones(4))
+        dual_of_qp(form, np.zeros(3), A, np.ones(4))
     # A little weight on the intercept makes it definite, and leads to the same plane in the limit.
-    x, _, _ = svm.solve_qp(form + np.diag([0, 0, 1e-9]), np.zeros(3), A, np.ones(4))
+    x = svm.solve_qp(form + np.diag([0, 0, 1e-9]), np.zeros(3), A, np.ones(4)).x
     assert x == pytest.approx([0.0, -2.0, 1.0], abs=1e-5)
 
 
@@ -167,7 +172,7 @@ def test_claim_03_four_points():
         assert alpha.sum() - 0.5 * alpha @ Q @ alpha == pytest.approx(2.0)
         assert alpha @ FOUR_LABELS == pytest.approx(0.0)
         assert (alpha * FOUR_LABELS) @ FOUR == pytest.approx(fitted.coef_[0], abs=1e-6)
-    assert svm.support_vector_report(fitted, FOUR)["essential"].tolist() == [0]
+    assert svm.support_vector_report(fitted, FOUR).essential.tolist() == [0]
 
 
 def least_multiplier(alpha, y, X, k, box):
@@ -182,15 +187,15 @@ def test_essential_support_vectors_against_a_program_over_all_points():
     y = np.repeat([1, -1], 8)
     fitted = svm.HardMarginSVM(tol=1e-10).fit(X, y)
     report = svm.support_vector_report(fitted, X)
-    expected = [k for k in report["support"] if least_multiplier(fitted.alpha_, y, X, k, None) > 1e-6]
-    assert report["essential"].tolist() == expected == []
+    expected = [k for k in report.support if least_multiplier(fitted.alpha_, y, X, k, None) > 1e-6]
+    assert report.essential.tolist() == expected == []
     X = np.vstack([X, [[1.5, -3.0], [1.5, 6.0]]])
     y = np.append(y, [-1, 1])
     soft = svm.SoftMarginSVM(C=1.0, tol=1e-10).fit(X, y)
     report = svm.support_vector_report(soft, X)
-    expected = [k for k in report["support"] if least_multiplier(soft.alpha_, y, X, k, 1.0) > 1e-6]
+    expected = [k for k in report.support if least_multiplier(soft.alpha_, y, X, k, 1.0) > 1e-6]
     assert {16, 17} <= set(expected)
-    assert report["essential"].tolist() == expected
+    assert report.essential.tolist() == expected
 
 
 def test_claim_04_hulls_and_the_shortest_segment():
@@ -260,8 +265,8 @@ def test_claim_06_two_points(C):
     reach = max(0.0, 1.0 - 2.0 * C)
     assert fitted.intercept_interval_ == pytest.approx((-reach, reach), abs=1e-8)
     report = svm.support_vector_report(fitted, np.array([[-1.0], [1.0]]))
-    assert report["inbound"].size == (0 if C <= 0.5 else 2)
-    assert report["margin_errors"].size == (2 if C < 0.5 else 0)
+    assert report.inbound.size == (0 if C <= 0.5 else 2)
+    assert report.margin_errors.size == (2 if C < 0.5 else 0)
 
 
 @pytest.mark.parametrize("norm, C2", [(1, None), (2, None), ("mixed", 2.0)])
@@ -300,7 +305,7 @@ def test_claim_07_trichotomy_and_squared_slacks(seed):
     assert two.margin_ == pytest.approx((alpha.sum() - alpha @ alpha / C) ** -0.5, rel=1e-6)
     assert two.support_.size >= one.support_.size
     sure = svm.support_vector_report(two, X)
-    assert sure["essential"].tolist() == sure["support"].tolist() and sure["bound"].size == 0
+    assert sure.essential.tolist() == sure.support.tolist() and sure.bound.size == 0
 
 
 def test_report_counts_by_hand():
@@ -308,10 +313,10 @@ def test_report_counts_by_hand():
     fitted = svm.SoftMarginSVM(C=0.5, tol=1e-9).fit(X, y)
     report = svm.support_vector_report(fitted, X)
     score = fitted.decision_function(X)
-    assert report["misclassified"].tolist() == np.flatnonzero(fitted.predict(X) != y).tolist()
-    assert report["margin_errors"].tolist() == np.flatnonzero(y * score < 1 - 1e-6).tolist()
-    assert set(report["margin_errors"]) <= set(report["bound"])
-    assert sorted([*report["bound"], *report["inbound"]]) == report["support"].tolist()
+    assert report.misclassified.tolist() == np.flatnonzero(fitted.predict(X) != y).tolist()
+    assert report.margin_errors.tolist() == np.flatnonzero(y * score < 1 - 1e-6).tolist()
+    assert set(report.margin_errors) <= set(report.bound)
+    assert sorted([*report.bound, *report.inbound]) == report.support.tolist()
 
 
 def test_points_on_the_boundary_are_positive():
@@ -319,7 +324,7 @@ def test_points_on_the_boundary_are_positive():
     fitted = svm.SoftMarginSVM(C=1.0, tol=1e-10).fit(X, y)
     assert fitted.decision_function(X)[1] == 0.0
     assert fitted.predict(X).tolist() == [-1, 1, 1, 1]
-    assert svm.support_vector_report(fitted, X)["misclassified"].tolist() == [1]
+    assert svm.support_vector_report(fitted, X).misclassified.tolist() == [1]
 
 
 def test_prices_point_by_point():
@@ -361,23 +366,23 @@ def test_claim_08_one_problem_three_constants():
     values = []
     for C in prices:
         got = svm.C_to_D(K, y, C)
-        s = got["solution"]
+        s = got.solution
         w = s.beta @ X
         slack = np.maximum(1 - y * (X @ w + s.offset), 0.0)
-        assert got["A"] == pytest.approx(w @ w + C * slack.sum(), rel=1e-5)
-        assert got["nu"] == pytest.approx(1.0 / (40 * got["D"]))
-        values.append(got["D"])
+        assert got.A == pytest.approx(w @ w + C * slack.sum(), rel=1e-5)
+        assert got.nu == pytest.approx(1.0 / (40 * got.D))
+        values.append(got.D)
     assert np.all(np.diff(values) >= -1e-9) and values[-1] > 1.5 * values[0]
     for C in (0.05, 0.3, 2.0):
         got = svm.C_to_D(K, y, C)
         fitted = svm.SoftMarginSVM(C=C, tol=1e-9).fit(X, y)
-        nu_form = svm.NuSVM(got["nu"], tol=1e-10).fit(X, y)
+        nu_form = svm.NuSVM(got.nu, tol=1e-10).fit(X, y)
         assert nu_form.coef_ == pytest.approx(fitted.coef_ * fitted.margin_, abs=1e-5)
         assert nu_form.intercept_ == pytest.approx(fitted.intercept_ * fitted.margin_, abs=1e-5)
         assert nu_form.margin_ == pytest.approx(fitted.margin_, rel=1e-5)
         assert nu_form.beta_.sum() == pytest.approx(1.0) and nu_form.beta_ @ y == pytest.approx(0.0, abs=1e-12)
-        assert nu_form.D_ == pytest.approx(got["D"])
-        peers = SVC(C=C, kernel="linear", tol=1e-9), NuSVC(nu=got["nu"], kernel="linear", tol=1e-9)
+        assert nu_form.D_ == pytest.approx(got.D)
+        peers = SVC(C=C, kernel="linear", tol=1e-9), NuSVC(nu=got.nu, kernel="linear", tol=1e-9)
         for peer in peers:
             plane = np.append(peer.fit(X, y).coef_[0], peer.intercept_[0])
             ours = np.append(nu_form.coef_[0], nu_form.intercept_)
@@ -388,21 +393,21 @@ def test_claim_08_back_from_D_to_C():
     X, y = overlapping(3, n=40)
     K = X @ X.T
     for C in (0.02, 0.4, 7.0):
-        back = svm.D_to_C(K, y, svm.C_to_D(K, y, C)["D"])
-        assert back["C"] == pytest.approx(C, rel=1e-4)
+        back = D_to_C(K, y, svm.C_to_D(K, y, C).D)
+        assert back.C == pytest.approx(C, rel=1e-4)
     limit = svm.largest_D(K, y)
-    assert svm.C_to_D(K, y, 1e5)["D"] == pytest.approx(limit, rel=1e-4)
-    assert svm.C_to_D(K, y, 1e3)["D"] <= limit * (1 + 1e-9)
+    assert svm.C_to_D(K, y, 1e5).D == pytest.approx(limit, rel=1e-4)
+    assert svm.C_to_D(K, y, 1e3).D <= limit * (1 + 1e-9)
     with pytest.raises(ValueError, match="limit of C/A"):
-        svm.D_to_C(K, y, 1.01 * limit)
+        D_to_C(K, y, 1.01 * limit)
     with pytest.raises(ValueError, match="infeasible"):
-        svm.D_to_C(K, y, 0.9 / 40)
+        D_to_C(K, y, 0.9 / 40)
     X, y = separable(1)
     assert svm.largest_D(X @ X.T, y) == np.inf
     hard = svm.HardMarginSVM(tol=1e-9).fit(X, y)
     # From C = max alpha on nothing changes: D = C/A grows without bound.
     C = 3.0 * hard.alpha_.max()
-    assert svm.C_to_D(X @ X.T, y, C)["A"] == pytest.approx(hard.alpha_.sum(), rel=1e-5)
+    assert svm.C_to_D(X @ X.T, y, C).A == pytest.approx(hard.alpha_.sum(), rel=1e-5)
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Gaussian(sigma=0.8)])
@@ -425,11 +430,11 @@ def test_claim_09_limits_of_D():
     angles = rng.uniform(0, 2 * np.pi, 400)
     f = np.column_stack([np.cos(angles), np.sin(angles)]) @ X.T + rng.normal(size=(400, 1))
     # D below 1/n: the wider the better.
-    low = [svm.direct_objective(f, y, np.full(400, g), 0.9 / 40).max() for g in (1e2, 1e4, 1e6)]
+    low = [direct_objective(f, y, np.full(400, g), 0.9 / 40).max() for g in (1e2, 1e4, 1e6)]
     assert low[0] > low[1] > low[2] and low[2] < -1e4
     # D above 1 on data that no line separates: zero is the best margin for every line.
     gammas = np.linspace(0.0, 2.0, 41)
-    values = np.array([svm.direct_objective(f, y, np.full(400, g), 1.01) for g in gammas])
+    values = np.array([direct_objective(f, y, np.full(400, g), 1.01) for g in gammas])
     assert np.all(values.argmin(axis=0) == 0)
 
 
@@ -442,7 +447,7 @@ def test_margins_beyond_the_limit_of_D_need_not_vanish():
         # Piecewise linear in (b, gamma): the minimum is where two margins are met, y (f + b) = gamma.
         i, j = np.nonzero((y > 0)[:, None] & (y < 0))
         b, gamma = -0.5 * (f[i] + f[j]), np.maximum(0.5 * (f[i] - f[j]), 0.0)
-        values = svm.direct_objective(f + b[:, None], y, gamma, D)
+        values = direct_objective(f + b[:, None], y, gamma, D)
         best = min(best, (values.min(), gamma[values.argmin()]))
     assert best[0] > 0.0 and best[1] > 0.01
     flat = svm.NuSVM(1.0 / (40 * D), tol=1e-12).fit(X, y)
@@ -455,15 +460,15 @@ def test_direct_problem_cannot_be_improved_by_perturbation():
     fitted = svm.NuSVM(0.5, tol=1e-11).fit(X, y)
     twin = svm.SquaredNuSVM(D=0.01).fit(X, y)
     for machine, D, u in ((fitted, fitted.D_, None), (twin, 0.01, np.square)):
-        at = svm.direct_objective(machine.decision_function(X), y, machine.margin_, D, u=u)
+        at = direct_objective(machine.decision_function(X), y, machine.margin_, D, u=u)
         assert np.linalg.norm(machine.coef_) == pytest.approx(1.0, abs=1e-9)
         for size in (1e-3, 1e-1, 1.0):
             w = machine.coef_[0] + size * rng.normal(size=(2000, 2))
             w /= np.linalg.norm(w, axis=1, keepdims=True)
             f = w @ X.T + (machine.intercept_ + size * rng.normal(size=(2000, 1)))
             gamma = np.maximum(machine.margin_ + size * rng.normal(size=2000), 0.0)
-            assert svm.direct_objective(f, y, gamma, D, u=u).min() >= at - 1e-9
-    assert svm.direct_objective(fitted.decision_function(X), y, fitted.margin_, fitted.D_) == pytest.approx(
+            assert direct_objective(f, y, gamma, D, u=u).min() >= at - 1e-9
+    assert direct_objective(fitted.decision_function(X), y, fitted.margin_, fitted.D_) == pytest.approx(
         fitted.value_, abs=1e-7
     )
     same = svm.SoftMarginSVM(C=twin.C_, norm=2, tol=1e-9).fit(X, y)
@@ -511,14 +516,14 @@ def test_claim_12_bounds_hold_and_do_not_see_the_dimension():
         risk = np.mean(labels * (Z @ w) <= 0)
         for gamma in (0.2, 0.6):
             bounds = svm.margin_bounds(X @ w, y, 1.0, gamma, 0.05)
-            assert bounds["ramp"] <= min(bounds["margin_error"], bounds["hinge"]) + 1e-12
-            held += all(bounds[name] >= risk for name in ("ramp", "margin_error", "hinge", "squared"))
+            assert bounds.ramp <= min(bounds.margin_error, bounds.hinge) + 1e-12
+            held += all(getattr(bounds, name) >= risk for name in ("ramp", "margin_error", "hinge", "squared"))
     assert held >= 0.95 * 1000
     found = []
     for d in (20, 200):
         X, y = sphere_problem(rng, 4000, d)
         w = svm.DualCoordinateSVM(C=0.01).fit(X, y).coef_[0]
-        found.append(svm.margin_bounds(X @ w / np.linalg.norm(w), y, 1.0, 0.4)["ramp"])
+        found.append(svm.margin_bounds(X @ w / np.linalg.norm(w), y, 1.0, 0.4).ramp)
     assert abs(found[0] - found[1]) < 0.02
 
 
@@ -526,12 +531,12 @@ def test_bounds_by_hand():
     f, y = np.array([0.5, -0.1, 0.2, 0.0]), np.array([1.0, 1.0, -1.0, -1.0])
     bounds = svm.margin_bounds(f, y, [1.0, 4.0, 1.0, 3.0], 0.4, 0.1)
     root, chance = 4.0 * 3.0 / (4 * 0.4), 3.0 * np.sqrt(np.log(20.0) / 8.0)
-    assert bounds["ramp"] == pytest.approx(3 / 4 + root + chance)
-    assert bounds["margin_error"] == pytest.approx(3 / 4 + root + chance)
-    assert bounds["hinge"] == pytest.approx((0.5 + 0.6 + 0.4) / (4 * 0.4) + root + chance)
-    assert bounds["squared"] == pytest.approx((0.25 + 0.36 + 0.16) / (4 * 0.16) + 2 * root + chance)
-    value, gamma = svm.margin_bounds_on_grid(f, y, 2.0, [0.1, 0.4, 0.9], 0.3)["ramp"]
-    each = [svm.margin_bounds(f, y, 2.0, g, 0.1)["ramp"] for g in (0.1, 0.4, 0.9)]
+    assert bounds.ramp == pytest.approx(3 / 4 + root + chance)
+    assert bounds.margin_error == pytest.approx(3 / 4 + root + chance)
+    assert bounds.hinge == pytest.approx((0.5 + 0.6 + 0.4) / (4 * 0.4) + root + chance)
+    assert bounds.squared == pytest.approx((0.25 + 0.36 + 0.16) / (4 * 0.16) + 2 * root + chance)
+    value, gamma = margin_bounds_on_grid(f, y, 2.0, [0.1, 0.4, 0.9], 0.3).ramp
+    each = [svm.margin_bounds(f, y, 2.0, g, 0.1).ramp for g in (0.1, 0.4, 0.9)]
     assert value == pytest.approx(min(each)) and gamma == (0.1, 0.4, 0.9)[int(np.argmin(each))]
 
 
@@ -573,7 +578,7 @@ def test_coordinate_descent_against_liblinear(norm):
 def test_pegasos_comes_near_the_optimum():
     X, y = overlapping(12, n=300, d=5, shift=0.5)
     best = svm.DualCoordinateSVM(C=0.3).fit(X, y).primal_
-    values = [svm.PegasosSVM(C=0.3, n_epochs=e).fit(X, y).primal_ for e in (5, 500)]
+    values = [svm.PegasosSVM(C=0.3, max_iter=e).fit(X, y).primal_ for e in (5, 500)]
     assert best <= values[1] < 1.002 * best < values[0]
 
 
@@ -585,7 +590,7 @@ def test_pegasos_takes_the_steps_of_its_definition():
         inside = y[i] * (X[i] @ w) < 1.0
         w = (1.0 - 1.0 / t) * w + inside * y[i] * X[i] / (lam * t)
         late.append(w)
-    fitted = svm.PegasosSVM(C=0.3, n_epochs=3).fit(X, y)
+    fitted = svm.PegasosSVM(C=0.3, max_iter=3).fit(X, y)
     assert fitted.coef_[0] == pytest.approx(np.mean(late[45:], axis=0), rel=1e-10)
 
 
@@ -600,20 +605,21 @@ def test_too_few_sweeps_warn():
 
 def test_erratum_constant_of_the_dual_quadratic_program():
     K, c, A, d = np.array([[2.0]]), np.array([-4.0]), np.array([[1.0]]), np.array([-1.0])
-    x, alpha, _ = svm.solve_qp(K, c, A, d)
+    found = svm.solve_qp(K, c, A, d)
+    x, alpha = found.x, found.alpha
     primal = float(0.5 * x @ K @ x + c @ x)
     printed = float(-0.5 * alpha @ A @ A.T @ alpha / 2.0 + (d - A @ c / 2.0) @ alpha)
     constant = -0.5 * float(c @ c) / 2.0
     assert primal == pytest.approx(-3.0) and printed == pytest.approx(1.0)
     assert printed + constant == pytest.approx(primal)
-    assert svm.dual_of_qp(K, c, A, d).value(alpha) == pytest.approx(primal)
+    assert dual_of_qp(K, c, A, d).value(alpha) == pytest.approx(primal)
 
 
 def test_erratum_value_of_the_direct_dual():
     X, y = overlapping(9, n=50)
     fitted = svm.NuSVM(0.5, tol=1e-11).fit(X, y)
     vector = (fitted.beta_ * y) @ X
-    primal = svm.direct_objective(fitted.decision_function(X), y, fitted.margin_, fitted.D_)
+    primal = direct_objective(fitted.decision_function(X), y, fitted.margin_, fitted.D_)
     assert primal == pytest.approx(-np.linalg.norm(vector), abs=1e-7)
     assert abs(primal - (1.0 - 0.5 * vector @ vector)) > 0.5
 
@@ -655,7 +661,7 @@ def test_erratum_labels_of_the_classifier():
     score = fitted.decision_function(X)
     # Zeros count as errors in the bounds, whatever sgn(0) is.
     bounds = svm.margin_bounds(np.zeros(4), np.ones(4), 1.0, 1.0)
-    assert bounds["ramp"] - bounds["complexity"] == 1.0
+    assert bounds.ramp - bounds.complexity == 1.0
     assert np.mean(np.where(score >= 0, 1, -1) != y) <= np.mean(y * score <= 0)
 
 
@@ -701,26 +707,26 @@ GRAM = X4 @ X4.T
         (lambda: svm.NuSVM(nu=0.9).fit(X4[:12], np.r_[Y4[:2], np.ones(10)]), "infeasible"),
         (lambda: svm.SquaredNuSVM(D=0.0).fit(X4, Y4), "D must be"),
         (lambda: svm.DualCoordinateSVM(norm=3).fit(X4, Y4), "norm"),
-        (lambda: svm.PegasosSVM(n_epochs=0).fit(X4, Y4), "n_epochs"),
+        (lambda: svm.PegasosSVM(max_iter=0).fit(X4, Y4), "max_iter"),
         (lambda: svm.C_to_D(GRAM, Y4, -1.0), "C must be"),
-        (lambda: svm.D_to_C(GRAM, Y4, 0.0), "D must be"),
-        (lambda: svm.direct_objective([1.0], [1, -1], 0.1, 1.0), "values for each"),
-        (lambda: svm.direct_objective([1.0], [1], -0.1, 1.0), "negative"),
+        (lambda: D_to_C(GRAM, Y4, 0.0), "D must be"),
+        (lambda: direct_objective([1.0], [1, -1], 0.1, 1.0), "values for each"),
+        (lambda: direct_objective([1.0], [1], -0.1, 1.0), "negative"),
         (lambda: svm.margin_bounds([0.1], [2.0], 1.0, 0.5), "labels"),
         (lambda: svm.margin_bounds([0.1], [1.0], 1.0, 0.0), "gamma"),
         (lambda: svm.margin_bounds([0.1], [1.0], 1.0, 0.5, 1.0), "delta"),
         (lambda: svm.margin_bounds([0.1], [1.0], -1.0, 0.5), "K_diag"),
         (lambda: svm.margin_bounds([0.1, 0.2], [1.0], 1.0, 0.5), "same"),
-        (lambda: svm.margin_bounds_on_grid([0.1], [1.0], 1.0, []), "at least one"),
+        (lambda: margin_bounds_on_grid([0.1], [1.0], 1.0, []), "at least one"),
         (lambda: svm.hull_distance(np.zeros((0, 2)), FOUR), "at least one"),
         (lambda: svm.hull_distance(np.zeros((2, 3)), FOUR), "dimension"),
         (lambda: svm.reduced_hull_distance(FOUR, FOUR + 5, 0.1), "cannot sum"),
         (lambda: svm.hull_distance(FOUR, FOUR).hyperplane(), "meet"),
         (lambda: svm.quadratic_map(np.zeros((3, 3))), "plane"),
-        (lambda: svm.dual_of_qp(-np.eye(2), [0, 0], [[1, 0]], [0]), "positive definite"),
-        (lambda: svm.dual_of_qp([[1, 1], [0, 1]], [0, 0], [[1, 0]], [0]), "symmetric"),
-        (lambda: svm.dual_of_qp(np.eye(2), [0, 0], [[1, 0]], [0, 1]), "A must have"),
-        (lambda: svm.dual_of_qp(np.eye(2), [0, 0], [[1, 0]], [0], B=[[1, 0]]), "both or neither"),
+        (lambda: dual_of_qp(-np.eye(2), [0, 0], [[1, 0]], [0]), "positive definite"),
+        (lambda: dual_of_qp([[1, 1], [0, 1]], [0, 0], [[1, 0]], [0]), "symmetric"),
+        (lambda: dual_of_qp(np.eye(2), [0, 0], [[1, 0]], [0, 1]), "A must have"),
+        (lambda: dual_of_qp(np.eye(2), [0, 0], [[1, 0]], [0], B=[[1, 0]]), "both or neither"),
         (lambda: svm.kkt_report([0.0], [0.0], np.eye(2), [0, 0], [[1, 0]], [0]), "entries"),
     ],
 )

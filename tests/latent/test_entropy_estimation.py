@@ -14,9 +14,13 @@ from scipy import integrate, special, stats
 from learnable.datasets.counts import discrete_law, make_symbols
 from learnable.latent import entropy_estimation as ee
 from learnable.latent.entropy_estimation import PYMEntropy as PYM
+from learnable.latent.entropy_estimation.counts import entropy_jackknife, entropy_james_stein
+from learnable.latent.entropy_estimation.pitman_yor import log_evidence_derivatives, py_prior_moments
+from learnable.latent.entropy_estimation.pym import entropy_empirical_bayes, sample_posterior_entropy
 from learnable.latent.entropy_estimation.sampling import draw_entropy
 from learnable.latent.entropy_estimation.special import (
     digamma_from_one,
+    inverse_digamma,
     inverse_progression_sum,
     trigamma_excess,
 )
@@ -100,8 +104,8 @@ def test_jackknife_by_leaving_out_every_sample():
     counts = [5, 3, 2, 1, 1]
     left = [ee.entropy_plugin([c - (i == j) for j, c in enumerate(counts)]) for i in range(5) for _ in range(counts[i])]
     expected = 12 * ee.entropy_plugin(counts) - 11 * np.mean(left)
-    assert ee.entropy_jackknife(counts) == pytest.approx(expected, rel=1e-12)
-    assert ee.entropy_jackknife([1]) == 0
+    assert entropy_jackknife(counts) == pytest.approx(expected, rel=1e-12)
+    assert entropy_jackknife([1]) == 0
 
 
 def test_james_stein_shrinks_to_uniform():
@@ -109,9 +113,9 @@ def test_james_stein_shrinks_to_uniform():
     p = np.append(counts, np.zeros(6)) / 9
     lam = (1 - (p**2).sum()) / (8 * ((1 / A - p) ** 2).sum())
     assert 0 < lam < 1
-    assert ee.entropy_james_stein(counts, A) == pytest.approx(stats.entropy(lam / A + (1 - lam) * p), rel=1e-12)
-    assert ee.entropy_james_stein([1], 8) == pytest.approx(np.log(8))
-    assert ee.entropy_james_stein([3, 3]) == pytest.approx(np.log(2))
+    assert entropy_james_stein(counts, A) == pytest.approx(stats.entropy(lam / A + (1 - lam) * p), rel=1e-12)
+    assert entropy_james_stein([1], 8) == pytest.approx(np.log(8))
+    assert entropy_james_stein([3, 3]) == pytest.approx(np.log(2))
 
 
 @pytest.mark.parametrize("name", ["miller_madow", "chao_shen", "zhang"])
@@ -205,7 +209,7 @@ def test_posterior_moments_against_mpmath(alpha, d):
 @settings(deadline=None)
 def test_variance_is_never_negative(counts, d, alpha):
     assert float(ee.py_posterior_moments(counts, d, alpha)[1]) > -1e-17
-    assert float(ee.py_prior_moments(d, alpha)[1]) > 0
+    assert float(py_prior_moments(d, alpha)[1]) > 0
 
 
 @given(st.floats(-0.999, 1e12))
@@ -222,7 +226,7 @@ def test_digamma_from_one_and_trigamma_excess(x):
 @given(st.floats(-100, 100))
 @settings(deadline=None)
 def test_inverse_digamma(y):
-    assert special.digamma(float(ee.inverse_digamma(y))) == pytest.approx(y, rel=1e-10, abs=1e-12)
+    assert special.digamma(float(inverse_digamma(y))) == pytest.approx(y, rel=1e-10, abs=1e-12)
 
 
 @given(st.floats(1e-8, 0.999), st.floats(1e-8, 1e10))
@@ -286,7 +290,7 @@ def test_py_prior_moments_against_stick_breaking(d, alpha):
     for _ in range(1500):
         weights, left = ee.sample_py(d, alpha, tol=1e-4, max_sticks=20_000, random_state=rng)
         draws.append(special.entr(weights).sum() + special.entr(left))
-    mean, var = ee.py_prior_moments(d, alpha)
+    mean, var = py_prior_moments(d, alpha)
     # The mass that is left enters as one symbol: at most left * log(sticks) is lost.
     assert abs(np.mean(draws) - mean) < 4 * np.std(draws) / np.sqrt(1500) + (2e-3 if d else 0)
     # A sample variance of 1500 draws has a relative error of about sqrt((kurtosis - 1) / 1500) = 0.04; three of them
@@ -310,7 +314,7 @@ def test_erratum_unseen_part_of_the_posterior_has_the_grown_concentration():
     counts, d, alpha = np.array([5, 3, 2, 1, 1]), 0.3, 4.0
     right = float(ee.py_posterior_moments(counts, d, alpha)[0])
     share = (alpha + 5 * d) / (alpha + 12)
-    wrong = right + share * float(ee.py_prior_moments(d, alpha)[0] - ee.py_prior_moments(d, alpha + 5 * d)[0])
+    wrong = right + share * float(py_prior_moments(d, alpha)[0] - py_prior_moments(d, alpha + 5 * d)[0])
     assert abs(wrong - right) > 0.05
 
 
@@ -352,7 +356,7 @@ def test_conditional_mean_increases_in_alpha(counts, d, alpha):
 
 
 def test_fixed_prior_is_narrow():
-    sd = np.sqrt(ee.py_prior_moments(0.1, 10.0 ** np.arange(6))[1])
+    sd = np.sqrt(py_prior_moments(0.1, 10.0 ** np.arange(6))[1])
     assert (np.diff(sd) < 0).all() and sd[-1] < 0.01
 
 
@@ -362,13 +366,13 @@ def test_fixed_prior_is_narrow():
 @given(COUNTS, st.floats(0.01, 0.9), st.floats(0.1, 100))
 @settings(max_examples=40, deadline=None)
 def test_gradient_and_hessian_by_differences(counts, d, alpha):
-    gradient, hessian = ee.log_evidence_derivatives(counts, d, alpha)
+    gradient, hessian = log_evidence_derivatives(counts, d, alpha)
     e = np.array([1e-5 * min(d, 1 - d), 1e-5 * alpha])
     for i, (x, y) in enumerate(((1, 0), (0, 1))):
         up, down = ((d + s * x * e[0], alpha + s * y * e[1]) for s in (1, -1))
         slope = (ee.log_evidence(counts, *up) - ee.log_evidence(counts, *down)) / (2 * e[i])
         assert gradient[i] == pytest.approx(float(slope), rel=1e-4, abs=1e-4 * (1 + np.abs(gradient).max()))
-        rows = [ee.log_evidence_derivatives(counts, *z)[0] for z in (up, down)]
+        rows = [log_evidence_derivatives(counts, *z)[0] for z in (up, down)]
         np.testing.assert_allclose(
             hessian[i], (rows[0] - rows[1]) / (2 * e[i]), rtol=1e-4, atol=1e-6 * (1 + np.abs(hessian).max())
         )
@@ -531,7 +535,7 @@ def test_theorem_2_one_coincidence_diverges_under_the_flat_measure():
 
 
 def test_no_coincidence_is_infinite():
-    for function in (ee.entropy_pym, ee.entropy_dpm, ee.entropy_empirical_bayes):
+    for function in (ee.entropy_pym, ee.entropy_dpm, entropy_empirical_bayes):
         with pytest.warns(UserWarning, match="seen twice"):
             assert function([1, 1, 1]) == (np.inf, np.inf)
     for function in (ee.entropy_ansb, ee.entropy_chao_shen):
@@ -621,7 +625,7 @@ def test_draws_have_the_conditional_moments_however_few_the_sticks():
 def test_empirical_bayes_plugs_in_the_mode():
     model = PYM().fit(SMALL)
     mean, var = ee.py_posterior_moments(SMALL, *model.map_)
-    assert ee.entropy_empirical_bayes(SMALL) == pytest.approx((float(mean), float(np.sqrt(var))), rel=1e-12)
+    assert entropy_empirical_bayes(SMALL) == pytest.approx((float(mean), float(np.sqrt(var))), rel=1e-12)
     best = model.log_posterior(*model.map_)
     for factor in (0.5, 0.9, 1.1, 2.0):
         assert model.log_posterior(model.map_[0], factor * model.map_[1]) < best
@@ -701,7 +705,7 @@ def test_prior_on_entropy_is_flat_in_the_middle():
 
 
 def test_posterior_draws_have_the_moments():
-    draws = ee.sample_posterior_entropy(SMALL, 20_000, n_sticks=200, random_state=1)
+    draws = sample_posterior_entropy(SMALL, 20_000, n_sticks=200, random_state=1)
     mean, sd = ee.entropy_pym(SMALL)
     assert abs(draws.mean() - mean) < 4 * sd / np.sqrt(20_000) and draws.std() == pytest.approx(sd, rel=0.05)
     assert draws.min() > 0
@@ -721,7 +725,7 @@ def test_sampled_interval_does_not_cross_zero():
 
 def test_empirical_bayes_is_overconfident():
     for counts in (SMALL, [9, 5, 2, 2, 1, 1, 1]):
-        assert ee.entropy_empirical_bayes(counts)[1] < ee.entropy_pym(counts)[1]
+        assert entropy_empirical_bayes(counts)[1] < ee.entropy_pym(counts)[1]
 
 
 def test_mutual_information():
@@ -834,18 +838,18 @@ def test_bad_samples_and_multiplicities():
         (lambda: ee.entropy_pym([2, 2], base=0.5), "base"),
         (lambda: ee.entropy_nsb([1, 2], 1), "alphabet_size"),
         (lambda: ee.entropy_nsb([1, 2], None), "alphabet_size"),
-        (lambda: ee.entropy_james_stein([1, 2], 1), "alphabet_size"),
+        (lambda: entropy_james_stein([1, 2], 1), "alphabet_size"),
         (lambda: ee.dirichlet_entropy_moments([0.0, 1.0]), "positive"),
         (lambda: ee.dirichlet_entropy_moments([]), "alpha"),
         (lambda: ee.dirichlet_entropy_moments([1.0], [1, 2]), "multiplicity"),
-        (lambda: ee.py_prior_moments(1.0, 1.0), "d must"),
-        (lambda: ee.py_prior_moments(0.2, -0.3), "alpha"),
+        (lambda: py_prior_moments(1.0, 1.0), "d must"),
+        (lambda: py_prior_moments(0.2, -0.3), "alpha"),
         (lambda: ee.py_posterior_moments([1], [0.1, 0.2], [1.0, 2.0, 3.0]), "broadcast"),
         (lambda: ee.log_evidence([1, 2], np.nan, 1.0), "finite"),
-        (lambda: ee.log_evidence_derivatives([1, 2], [0.1], [1.0]), "single"),
+        (lambda: log_evidence_derivatives([1, 2], [0.1], [1.0]), "single"),
         (lambda: ee.from_entropy_coordinates(1.0, 2.0), "gamma"),
         (lambda: ee.to_entropy_coordinates(0.5, -0.2), "alpha"),
-        (lambda: ee.inverse_digamma(np.nan), "NaN"),
+        (lambda: inverse_digamma(np.nan), "NaN"),
         (lambda: ee.sample_py(0.2, -1.0), "concentration"),
         (lambda: ee.sample_py(0.2, 1.0, n_sticks=0), "n_sticks"),
         (lambda: ee.PYMEntropy(q="flat").fit(SMALL), "q must"),

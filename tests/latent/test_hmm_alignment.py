@@ -17,6 +17,8 @@ from learnable.datasets.sequences import hmm_parameters, make_hmm
 from learnable.latent import hmm_alignment as al
 from learnable.latent.hmm import HMM, DiscreteEmission, GaussianEmission, baum_welch, fit_labelled, forward_backward
 from learnable.latent.hmm import _kernels as kernels
+from learnable.latent.hmm_alignment.blocks import block_posterior
+from learnable.latent.hmm_alignment.risks import brute_force
 
 CASINO = HMM.from_parameters(**hmm_parameters("casino"))
 RING = HMM.from_parameters(**hmm_parameters("ring"))
@@ -46,9 +48,9 @@ def enumerate_paths(hmm, log_f):
     """All paths, their joint probabilities with the observations, and their prior probabilities, by products."""
     n, k = log_f.shape
     paths = np.array(list(itertools.product(range(k), repeat=n)))
-    prior = hmm.pi[paths[:, 0]].copy()
+    prior = hmm.startprob[paths[:, 0]].copy()
     for t in range(1, n):
-        prior *= hmm.P[paths[:, t - 1], paths[:, t]]
+        prior *= hmm.transmat[paths[:, t - 1], paths[:, t]]
     joint = prior * np.prod(np.exp(log_f)[np.arange(n), paths], axis=1)
     return paths, joint, prior
 
@@ -124,21 +126,24 @@ def test_claim_01_forward_backward_and_smoothing_are_sums_over_all_paths():
             for j in range(k):
                 beta = 1.0
                 if t < n - 1:
-                    beta = enumerate_paths(HMM(hmm.P[j], hmm.P), log_f[t + 1 :])[1].sum()
+                    beta = enumerate_paths(HMM(hmm.transmat[j], hmm.transmat), log_f[t + 1 :])[1].sum()
                 np.testing.assert_allclose(np.exp(post.log_beta[t, j]), beta, rtol=1e-10, atol=1e-300)
 
 
 def test_claim_01_factorisation_of_the_joint_law():
-    """(7.2.6): p(x, y) = p(x^t, y^t) p(x_(t+1)^n, y_(t+1)^n | y_t)."""
+    """(7.2.6): p(x, y) = p(x^t, y^t) p(x_(t+1)^n, y_(t+1)^n | y_t), with p(x, y) = p(y | x) p(x) from the package."""
     for _, hmm, log_f in problems(30, seed=1):
         n = len(log_f)
-        paths, joint, _ = enumerate_paths(hmm, log_f)
+        paths = enumerate_paths(hmm, log_f)[0][::7]
+        post = forward_backward(hmm, log_f)
+        joint = np.exp(post.log_likelihood - al.risks(hmm, post, paths).log_rinf)
         for t in range(1, n):
             heads, head, _ = enumerate_paths(hmm, log_f[:t])
             first = dict(zip(map(tuple, heads), head, strict=True))
-            for path, p in zip(paths[::7], joint[::7], strict=True):
-                tail = np.prod(hmm.P[path[t - 1 : -1], path[t:]]) * np.exp(log_f[np.arange(t, n), path[t:]]).prod()
-                np.testing.assert_allclose(first[tuple(path[:t])] * tail, p, rtol=1e-12)
+            for path, p in zip(paths, joint, strict=True):
+                steps = hmm.transmat[path[t - 1 : -1], path[t:]]
+                tail = np.prod(steps) * np.exp(log_f[np.arange(t, n), path[t:]]).prod()
+                np.testing.assert_allclose(first[tuple(path[:t])] * tail, p, rtol=1e-9)
 
 
 def test_claim_02_scaled_log_and_derin_agree():
@@ -152,9 +157,9 @@ def test_claim_02_scaled_log_and_derin_agree():
 
 def test_claim_02_unscaled_recursion_underflows_the_others_do_not():
     x, _ = CASINO.sample(1_000_000, 0)
-    alpha = CASINO.pi * CASINO.emission.B[:, x[0]]
+    alpha = CASINO.startprob * CASINO.emission.emissionprob[:, x[0]]
     for symbol in x[1:1000]:
-        alpha = alpha @ CASINO.P * CASINO.emission.B[:, symbol]
+        alpha = alpha @ CASINO.transmat * CASINO.emission.emissionprob[:, symbol]
     assert (alpha == 0).all()
     posts = [forward_backward(CASINO, x, method) for method in ("scaled", "log", "derin")]
     for post in posts:
@@ -169,10 +174,10 @@ def test_claim_03_filtering_is_alpha_normalised_and_prediction_is_filter_times_p
             paths, joint, _ = enumerate_paths(hmm, log_f[: t + 1])
             alpha = np.array([joint[paths[:, -1] == j].sum() for j in range(hmm.n_states)])
             np.testing.assert_allclose(got.filtered[t], alpha / alpha.sum(), atol=1e-12)
-            expected = hmm.pi if t == 0 else got.filtered[t - 1] @ hmm.P
+            expected = hmm.startprob if t == 0 else got.filtered[t - 1] @ hmm.transmat
             np.testing.assert_allclose(got.predicted[t], expected, atol=1e-14)
         h = int(rng.integers(1, 6))
-        expected = [got.filtered[-1] @ np.linalg.matrix_power(hmm.P, m) for m in range(1, h + 1)]
+        expected = [got.filtered[-1] @ np.linalg.matrix_power(hmm.transmat, m) for m in range(1, h + 1)]
         np.testing.assert_allclose(al.predict(hmm, log_f, h), expected, atol=1e-13)
         np.testing.assert_allclose(al.predict(hmm, forward_backward(hmm, log_f), h), expected, atol=1e-13)
         np.testing.assert_allclose(got.log_likelihood, forward_backward(hmm, log_f).log_likelihood, rtol=1e-12)
@@ -209,7 +214,7 @@ def test_block_posteriors_are_sums_over_all_paths():
                 expected = oracle.posterior[(oracle.paths[:, t : t + k] == block).all(axis=1)].sum()
                 np.testing.assert_allclose(got[(t, *block)], expected, atol=1e-12)
                 with np.errstate(divide="ignore"):
-                    np.testing.assert_allclose(al.block_posterior(hmm, log_f, t, block), np.log(expected), atol=1e-9)
+                    np.testing.assert_allclose(block_posterior(hmm, log_f, t, block), np.log(expected), atol=1e-9)
 
 
 def test_posterior_sampling_has_the_right_law():
@@ -230,7 +235,10 @@ def test_claim_05_viterbi_is_the_brute_force_maximiser_with_all_ties():
     for rng, hmm, _ in problems(100, seed=7):
         n = int(rng.integers(1, 7))
         log_f = np.log(rng.choice([1.0, 2.0], size=(n, hmm.n_states)))  # many ties
-        uniform = HMM((hmm.pi > 0) / (hmm.pi > 0).sum(), (hmm.P > 0) / (hmm.P > 0).sum(axis=1, keepdims=True))
+        uniform = HMM(
+            (hmm.startprob > 0) / (hmm.startprob > 0).sum(),
+            (hmm.transmat > 0) / (hmm.transmat > 0).sum(axis=1, keepdims=True),
+        )
         oracle = Oracle(uniform, log_f)
         best = oracle.paths[oracle.joint >= oracle.joint.max() * (1 - 1e-12)]
         found = list(al.viterbi(uniform, log_f, all_ties=True))
@@ -453,8 +461,8 @@ def test_erratum_backward_recursion_is_shifted_by_one():
     hmm = HMM([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
     f = np.array([[0.2, 0.6], [0.5, 0.1], [0.4, 0.3]])
     post = forward_backward(hmm, np.log(f), "log")
-    np.testing.assert_allclose(np.exp(post.log_beta[1]), hmm.P @ f[2], rtol=1e-12)
-    np.testing.assert_allclose(np.exp(post.log_beta[0]), hmm.P @ (f[1] * (hmm.P @ f[2])), rtol=1e-12)
+    np.testing.assert_allclose(np.exp(post.log_beta[1]), hmm.transmat @ f[2], rtol=1e-12)
+    np.testing.assert_allclose(np.exp(post.log_beta[0]), hmm.transmat @ (f[1] * (hmm.transmat @ f[2])), rtol=1e-12)
 
 
 def test_erratum_pair_constants_multiply_a_product_of_densities():
@@ -487,7 +495,7 @@ def test_claim_13_cost_grows_linearly_with_n():
     """Exponent of the processor time between n = 1e4 and 1e6; the clock does not run while other work does."""
     x, _ = RING.sample(1_000_000, 0)
     table = RING.log_likelihoods(x)
-    plain = HMM(RING.pi, RING.P)
+    plain = HMM(RING.startprob, RING.transmat)
     times = []
     for n in (10_000, 1_000_000):
         seconds = []
@@ -509,7 +517,7 @@ def test_states_that_underflow_stay_admissible():
     for _, hmm, log_f in problems(60, seed=21, spread=500.0):
         paths, n = np.array(list(itertools.product(range(hmm.n_states), repeat=len(log_f)))), len(log_f)
         with np.errstate(divide="ignore"):
-            joint = np.log(hmm.pi)[paths[:, 0]] + np.log(hmm.P)[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+            joint = np.log(hmm.startprob)[paths[:, 0]] + np.log(hmm.transmat)[paths[:, :-1], paths[:, 1:]].sum(axis=1)
         joint += log_f[np.arange(n), paths].sum(axis=1)
         post = forward_backward(hmm, log_f)
         np.testing.assert_allclose(post.log_likelihood, logsumexp(joint), rtol=1e-10, atol=1e-9)
@@ -575,7 +583,7 @@ def test_many_states_need_wide_back_pointers():
     table = np.zeros((4, k))
     table[:, 299], table[2, 0], table[3, 1] = -1.0, 5.0, 9.0
     table[1, 299] = 7.0
-    plain = HMM(hmm.pi, hmm.P)
+    plain = HMM(hmm.startprob, hmm.transmat)
     assert al.viterbi(plain, table).tolist()[1:] == [299, 0, 1]
 
 
@@ -586,7 +594,7 @@ def peer_of(hmm):
     """hmmlearn's model with the same parameters."""
     if isinstance(hmm.emission, DiscreteEmission):
         peer = CategoricalHMM(hmm.n_states, implementation="scaling", init_params="", params="ste")
-        peer.emissionprob_, peer.n_features = hmm.emission.B, hmm.emission.n_symbols
+        peer.emissionprob_, peer.n_features = hmm.emission.emissionprob, hmm.emission.n_symbols
     else:
         peer = GaussianHMM(
             hmm.n_states, "diag", implementation="scaling", init_params="", min_covar=0, covars_prior=0, covars_weight=0
@@ -594,13 +602,15 @@ def peer_of(hmm):
         peer.means_ = hmm.emission.means.reshape(hmm.n_states, -1)
         peer.n_features = peer.means_.shape[1]
         peer.covars_ = hmm.emission.variances.reshape(hmm.n_states, -1)
-    peer.startprob_, peer.transmat_ = hmm.pi, hmm.P
+    peer.startprob_, peer.transmat_ = hmm.startprob, hmm.transmat
     return peer
 
 
 def test_hmmlearn_agrees_on_posteriors_and_paths():
     rng = np.random.default_rng(30)
-    planar = HMM(RING.pi, RING.P, GaussianEmission(rng.normal(size=(5, 2)) * 2, rng.uniform(0.5, 2, (5, 2))))
+    planar = HMM(
+        RING.startprob, RING.transmat, GaussianEmission(rng.normal(size=(5, 2)) * 2, rng.uniform(0.5, 2, (5, 2)))
+    )
     for hmm in (RING, planar, CASINO):
         x, _ = hmm.sample(2000, 0)
         peer, X = peer_of(hmm), x.reshape(len(x), -1)
@@ -625,14 +635,14 @@ def test_baum_welch_follows_hmmlearn_and_never_falls(kind):
         start = HMM([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], GaussianEmission([[-0.5, 0.0], [1.0, 0.5]]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        got = baum_welch(start, x, n_iter=15, tol=0.0)
+        got = baum_welch(start, x, max_iter=15, tol=0.0)
     peer = peer_of(start)
     peer.n_iter = peer.monitor_.n_iter = 15
     peer.monitor_.tol = -np.inf
     peer.fit(np.concatenate([np.reshape(s, (len(s), -1)) for s in x]), [len(s) for s in x])
     assert (np.diff(got.log_likelihoods) >= -1e-9).all() and len(got.log_likelihoods) == 16
-    np.testing.assert_allclose(got.hmm.P, peer.transmat_, atol=1e-6)
-    np.testing.assert_allclose(got.hmm.pi, peer.startprob_, atol=1e-6)
+    np.testing.assert_allclose(got.hmm.transmat, peer.transmat_, atol=1e-6)
+    np.testing.assert_allclose(got.hmm.startprob, peer.startprob_, atol=1e-6)
     np.testing.assert_allclose(got.log_likelihoods[:15], list(peer.monitor_.history), rtol=1e-8)
 
 
@@ -641,10 +651,10 @@ def test_baum_welch_in_logarithms_gives_the_same_step():
     truth = HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], GaussianEmission([0.0, 60.0]))
     x, states = truth.sample(400, 0)
     with pytest.warns(ConvergenceWarning):
-        got = baum_welch(HMM([0.5, 0.5], [[0.5, 0.5]] * 2, truth.emission), x, n_iter=1, tol=0.0)
+        got = baum_welch(HMM([0.5, 0.5], [[0.5, 0.5]] * 2, truth.emission), x, max_iter=1, tol=0.0)
     counts = np.zeros((2, 2))
     np.add.at(counts, (states[:-1], states[1:]), 1)
-    np.testing.assert_allclose(got.hmm.P, counts / counts.sum(axis=1, keepdims=True), rtol=1e-9)
+    np.testing.assert_allclose(got.hmm.transmat, counts / counts.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
 def test_mixture_and_labels_in_estimation():
@@ -653,16 +663,18 @@ def test_mixture_and_labels_in_estimation():
     counted = fit_labelled(x, y, n_states=2, n_symbols=3)
     counts = np.zeros((2, 2))
     np.add.at(counts, (y[:-1], y[1:]), 1)
-    np.testing.assert_allclose(counted.P, counts / counts.sum(axis=1, keepdims=True), rtol=1e-12)
-    np.testing.assert_allclose(counted.emission.B[0], np.bincount(x[y == 0], minlength=3) / (y == 0).sum(), rtol=1e-12)
+    np.testing.assert_allclose(counted.transmat, counts / counts.sum(axis=1, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(
+        counted.emission.emissionprob[0], np.bincount(x[y == 0], minlength=3) / (y == 0).sum(), rtol=1e-12
+    )
     known = np.where(np.arange(5000) < 500, y, -1)
     start = fit_labelled(x, known, n_states=2, n_symbols=3, pseudocount=1.0)
     full = baum_welch(start, x, labels=known, tol=1e-7)
     assert full.converged and (np.diff(full.log_likelihoods) >= -1e-9).all()
     # three standard errors of a proportion at 500 expected moves, and more for hidden states
-    np.testing.assert_allclose(full.hmm.P, truth.P, atol=0.05)
+    np.testing.assert_allclose(full.hmm.transmat, truth.transmat, atol=0.05)
     everything = baum_welch(counted, x, labels=y)
-    np.testing.assert_allclose(everything.hmm.P, counted.P, rtol=1e-9)
+    np.testing.assert_allclose(everything.hmm.transmat, counted.transmat, rtol=1e-9)
     gaussian = fit_labelled([0.0, 1.0, 5.0, 7.0], [0, 0, 1, 1], n_states=2, pseudocount=0.5)
     assert gaussian.emission.means.tolist() == [0.5, 6.0] and gaussian.emission.variances.tolist() == [0.25, 1.0]
 
@@ -696,16 +708,16 @@ HALF = [[0.5, 0.5], [0.5, 0.5]]
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: HMM([0.5, 0.6], HALF), "pi must sum to 1"),
+        (lambda: HMM([0.5, 0.6], HALF), "startprob must sum to 1"),
         (
             lambda: HMM([0.5, 0.5], [[0.5, 0.4], [0.5, 0.5]]),
-            "P must have rows that sum to 1, got a sum of 0.9 in row 0",
+            "transmat must have rows that sum to 1, got a sum of 0.9 in row 0",
         ),
-        (lambda: HMM([0.5, 0.5], [[1.5, -0.5], [0.5, 0.5]]), r"P must be non-negative, got -0.5 at \[0, 1\]"),
-        (lambda: HMM([0.5, 0.5], [[1.0]]), "P must have shape"),
-        (lambda: HMM([0.5, 0.5], [[np.nan, 1], [0, 1]]), "P must be finite"),
+        (lambda: HMM([0.5, 0.5], [[1.5, -0.5], [0.5, 0.5]]), r"transmat must be non-negative, got -0.5 at \[0, 1\]"),
+        (lambda: HMM([0.5, 0.5], [[1.0]]), "transmat must have shape"),
+        (lambda: HMM([0.5, 0.5], [[np.nan, 1], [0, 1]]), "transmat must be finite"),
         (lambda: HMM([0.5, 0.5], HALF, GaussianEmission([0.0])), "emission must have 2 states"),
-        (lambda: DiscreteEmission([[0.5, 0.6]]), "B must have rows that sum to 1"),
+        (lambda: DiscreteEmission([[0.5, 0.6]]), "emissionprob must have rows that sum to 1"),
         (lambda: GaussianEmission([0.0, 1.0], [1.0, 0.0]), "variances must be positive"),
         (lambda: GaussianEmission([0.0, 1.0], [1.0, 1.0, 1.0]), "variances must be a number or"),
         (lambda: GaussianEmission(np.zeros((2, 2, 2))), "means must have shape"),
@@ -728,19 +740,19 @@ HALF = [[0.5, 0.5], [0.5, 0.5]]
         (lambda: al.kblock(CASINO, [0], np.nan), "k must be"),
         (lambda: al.rabiner_blocks(CASINO, [0, 1], 3), "k must be"),
         (lambda: al.rabiner_blocks(RING, np.zeros(30), 20), "lower k"),
-        (lambda: al.block_posterior(CASINO, [0, 1], 1, [0, 0]), "block must be"),
+        (lambda: block_posterior(CASINO, [0, 1], 1, [0, 0]), "block must be"),
         (lambda: al.kblock_risk(CASINO, [0, 1], [[0, 0]], 1), "one path"),
         (lambda: al.risks(CASINO, [0, 1], [0, 2]), "states 0..1"),
         (lambda: al.risks(CASINO, [0, 1], [0]), "2 integers a path"),
         (lambda: al.pmap(CASINO, [0], loss=[[0, 1]]), "loss must have shape"),
         (lambda: al.predict(CASINO, [0], 0), "h must be"),
         (lambda: al.sample_paths(CASINO, [0], 0), "size must be"),
-        (lambda: al.brute_force(CASINO, np.zeros(40, int), lambda r: r.r1), "too many"),
-        (lambda: al.brute_force(CASINO, [0, 1], lambda r: 1.0), "one number"),
+        (lambda: brute_force(CASINO, np.zeros(40, int), lambda r: r.r1), "too many"),
+        (lambda: brute_force(CASINO, [0, 1], lambda r: 1.0), "one number"),
         (lambda: CASINO.sample(0), "n must be"),
         (lambda: HMM([1.0], [[1.0]]).sample(3), "without an emission"),
         (lambda: baum_welch(HMM([1.0], [[1.0]]), [[0.0]]), "with an emission"),
-        (lambda: baum_welch(CASINO, [0, 1], n_iter=0), "n_iter must be"),
+        (lambda: baum_welch(CASINO, [0, 1], max_iter=0), "max_iter must be"),
         (lambda: baum_welch(CASINO, [[0, 1], [0, 7]]), "symbols 0..5"),
         (lambda: baum_welch(CASINO, [0, 1], labels=[0]), "labels must have the lengths"),
         (lambda: baum_welch(CASINO, [0, 1], labels=[0, 5]), "integers from -1"),
@@ -765,5 +777,5 @@ def test_impossible_sequences_name_the_time(spread):
 def test_baum_welch_says_when_it_has_not_converged():
     x, _ = CASINO.sample(200, 0)
     start = HMM([0.5, 0.5], [[0.8, 0.2], [0.3, 0.7]], CASINO.emission)
-    with pytest.warns(ConvergenceWarning, match="raise n_iter or tol"):
-        assert not baum_welch(start, x, n_iter=2, tol=0).converged
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+        assert not baum_welch(start, x, max_iter=2, tol=0).converged

@@ -161,9 +161,9 @@ def test_every_risk_of_a_path_by_its_own_formula():
     prior = hmm.prior(4)
     for path in all_paths(4, 3)[::7]:
         found = al.risks(hmm, post, path)
-        steps = hmm.P[path[:-1], path[1:]]
+        steps = hmm.transmat[path[:-1], path[1:]]
         assert found.prior_log_r1 == pytest.approx(-np.log(prior[range(4), path]).sum(), rel=1e-12)
-        assert found.prior_log_rinf == pytest.approx(-np.log(hmm.pi[path[0]] * steps.prod()), rel=1e-12)
+        assert found.prior_log_rinf == pytest.approx(-np.log(hmm.startprob[path[0]] * steps.prod()), rel=1e-12)
         assert found.log_r1 == pytest.approx(-np.log(post.smoothed[range(4), path]).sum(), rel=1e-12)
         assert found.r1 == pytest.approx(4 - post.smoothed[range(4), path].sum(), rel=1e-12)
         assert min(found.prior_log_r1, found.prior_log_rinf, found.log_r1, found.log_rinf) > 0
@@ -175,9 +175,13 @@ def test_gaussian_models_do_not_depend_on_unit_and_origin(unit, shift):
     """x → unit (x + shift) moves the means and scales the variances; posteriors and paths stay."""
     hmm = HMM([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], GaussianEmission([-1.0, 1.0], [1.0, 0.5]))
     x, _ = hmm.sample(120, 0)
-    moved = HMM(hmm.pi, hmm.P, GaussianEmission(unit * (np.array([-1.0, 1.0]) + shift), unit**2 * np.array([1.0, 0.5])))
+    moved = HMM(
+        hmm.startprob,
+        hmm.transmat,
+        GaussianEmission(unit * (np.array([-1.0, 1.0]) + shift), unit**2 * np.array([1.0, 0.5])),
+    )
     np.testing.assert_allclose(smooth(moved, unit * (x + shift))[1], smooth(hmm, x)[1], rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(al.viterbi(moved, unit * (x + shift)), al.viterbi(hmm, x))
-    plain, other = (baum_welch(m, s, n_iter=300) for m, s in ((hmm, x), (moved, unit * (x + shift))))
+    plain, other = (baum_welch(m, s, max_iter=300) for m, s in ((hmm, x), (moved, unit * (x + shift))))
     np.testing.assert_allclose(other.hmm.emission.means / unit - shift, plain.hmm.emission.means, atol=1e-6)
     np.testing.assert_allclose(other.hmm.emission.variances / unit**2, plain.hmm.emission.variances, rtol=1e-6)

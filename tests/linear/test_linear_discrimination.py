@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learnable.foundations.bayes_decision_theory import FiniteProblem
+from learnable.laws.density import DensityProblem
 from learnable.linear.linear_discrimination import (
     FingeringClassifier,
     FisherLDA,
@@ -34,27 +35,25 @@ from learnable.linear.linear_discrimination import (
     best_split,
     best_split_population,
     constant_model_scores,
-    fisher_criterion,
-    fisher_direction,
     four_point,
     four_point_flip,
     four_point_population,
-    gaussian_discriminants,
     halfspace_bounds,
     linear_gaussian_risk,
     linear_gaussian_rule,
     linear_separation,
     masking3,
     max_J,
-    middle_third,
     moment_bound,
-    moment_split,
     scatter,
     separation_J,
     two_class_ols,
     two_model_logistic,
     weighted_sample,
 )
+from learnable.linear.linear_discrimination.gallery import middle_third
+from learnable.linear.linear_discrimination.gaussian import gaussian_discriminants
+from learnable.linear.linear_discrimination.moments import fisher_criterion, fisher_direction, moment_split
 
 
 @parametrize_with_checks(
@@ -63,10 +62,10 @@ from learnable.linear.linear_discrimination import (
         SplitERM(),
         HalfspaceERM2D(),
         FingeringClassifier(max_hyperplanes=50, random_state=0),
-        SigmoidRiskClassifier(n_starts=0, scales=(4.0,)),
+        SigmoidRiskClassifier(n_restarts=0, scales=(4.0,)),
         LeastSquaresClassifier(),
         LogisticDiscriminant(),
-        LogisticDiscriminant(ridge=1.0),
+        LogisticDiscriminant(alpha=1.0),
         GaussianBayes(shrinkage=0.5),
         GaussianBayes(equal_cov=True, shrinkage=0.1),
         FisherLDA(),
@@ -238,15 +237,22 @@ def test_claim_03_moment_bound_holds_for_every_direction(d):
 
 
 def test_claim_03_chebyshev_cantelli():
+    """At the split of the moments each class errs with probability at most 1/(1 + J²), whatever its law."""
     rng = np.random.default_rng(4)
     for _ in range(200):
-        x, p = rng.normal(size=5) * 3, rng.dirichlet(np.ones(5))
-        mean = p @ x
-        var = p @ (x - mean) ** 2
-        for c in rng.uniform(0.01, 5, 5):
-            assert p[x - mean >= c].sum() <= var / (c**2 + var) + 1e-12
-    # It is attained by two points, so that the constant cannot be improved.
-    assert 0.2 == pytest.approx(1 / (2**2 + 1))
+        x, p = rng.normal(size=(2, 5)) * 3, rng.dirichlet(np.ones(5), size=2)
+        m0, m1 = sorted((p * x).sum(axis=1))
+        low, high = np.argsort((p * x).sum(axis=1))
+        s0, s1 = (np.sqrt(p[k] @ (x[k] - p[k] @ x[k]) ** 2) for k in (low, high))
+        threshold = moment_split(m0, m1, s0, s1).threshold
+        bound = 1 / (1 + ((m1 - m0) / (s0 + s1)) ** 2) + 1e-12
+        assert p[low][x[low] > threshold + 1e-9].sum() <= bound
+        assert p[high][x[high] < threshold - 1e-9].sum() <= bound
+    # Two points attain it, so that the constant cannot be improved: 1/5 of the mass at distance 2 of the mean.
+    x, p = np.array([-0.5, 2.0]), np.array([0.8, 0.2])
+    assert p @ x == pytest.approx(0) and p @ x**2 == pytest.approx(1)
+    assert moment_split(0.0, 4.0, 1.0, 1.0).threshold == 2.0
+    assert p[x >= 2.0].sum() == pytest.approx(1 / (1 + separation_J([1.0], 0.0, 4.0, 1.0, 1.0) ** 2))
 
 
 def test_claim_04_middle_third():
@@ -427,7 +433,7 @@ def test_least_squares_singular_and_ridge():
         LeastSquaresClassifier().fit(X, y).decision_function(X),
         atol=1e-10,
     )
-    rule = LeastSquaresClassifier(ridge=5.0).fit(X, y)
+    rule = LeastSquaresClassifier(alpha=5.0).fit(X, y)
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(
         rule.w_[1], np.linalg.solve(centred.T @ centred + 5 * np.eye(3), centred.T @ y), rtol=1e-9
@@ -442,9 +448,9 @@ def test_claim_09_likelihood_prefers_the_worse_of_two_models():
     g, risk = problem.bayes()
     assert g.tolist() == [0, 1] and float(risk) == pytest.approx(1 / 3)
     scores = constant_model_scores(problem, [0.45, 0.95])
-    np.testing.assert_allclose(scores["risk"], [5 / 9, 4 / 9])
-    np.testing.assert_allclose(scores["loglik"], [-0.70932, -1.35993], atol=5e-6)
-    np.testing.assert_allclose(scores["squared"], [0.25806, 0.40250], atol=6e-6)
+    np.testing.assert_allclose(scores.risk, [5 / 9, 4 / 9])
+    np.testing.assert_allclose(scores.loglik, [-0.70932, -1.35993], atol=5e-6)
+    np.testing.assert_allclose(scores.squared, [0.25806, 0.40250], atol=6e-6)
 
 
 @pytest.mark.parametrize("eps", [0.01, 0.1, 0.2])
@@ -485,22 +491,22 @@ def test_claim_11_four_points_logistic(eps):
 
 
 def test_claim_12_common_factor_gives_linear_log_odds():
-    A, m0, m1 = 1.7, -0.4, 1.1
+    """Densities u(x) e^{−A(x − m)²/2} with any common factor u: the log-odds of the posterior are linear in x."""
+    A, means = 1.7, (-0.4, 1.1)
+    grid = np.linspace(-30, 30, 200_001)
 
-    def u(x):
-        return 1 / (1 + np.abs(x) ** 4)
+    def log_density(m):
+        def shape(x):
+            return -np.log1p(np.abs(x) ** 4) - 0.5 * A * (x - m) ** 2
 
+        total = np.log(np.exp(shape(grid)).sum() * (grid[1] - grid[0]))
+        return lambda x: shape(x) - total
+
+    problem = DensityProblem([log_density(m) for m in means], [0.3, 0.7])
     x = np.linspace(-3, 3, 7)
-    f = []
-    for m in (m0, m1):
-
-        def density(t, m=m):
-            return u(t) * np.exp(-0.5 * A * (t - m) ** 2)
-
-        grid = np.linspace(-30, 30, 200_001)
-        f.append(density(x) / (density(grid).sum() * (grid[1] - grid[0])))
-    odds = np.log(f[1] / f[0])
-    np.testing.assert_allclose(np.diff(odds), A * (m1 - m0) * np.diff(x), rtol=1e-9)
+    posterior = problem.posterior(x)
+    odds = np.log(posterior[:, 1] / posterior[:, 0])
+    np.testing.assert_allclose(np.diff(odds), A * (means[1] - means[0]) * np.diff(x), rtol=1e-9)
 
 
 def test_claim_13_fingering_is_within_d_errors_of_the_optimum():
@@ -686,7 +692,7 @@ def test_logistic_solves_the_score_equations(k):
     assert rule.n_iter_ <= 8  # Newton squares the error at each step; a wrong Hessian takes dozens
     peer = LogisticRegression(C=np.inf, solver="lbfgs", tol=1e-10, max_iter=5000).fit(design[:, :4], y)
     np.testing.assert_allclose(rule.predict_proba(X), peer.predict_proba(design[:, :4]), atol=1e-5)
-    ridge = LogisticDiscriminant(ridge=3.0).fit(X, y)
+    ridge = LogisticDiscriminant(alpha=3.0).fit(X, y)
     if k == 2:
         peer = LogisticRegression(C=1 / 3, solver="newton-cholesky", tol=1e-10).fit(X, y)
         np.testing.assert_allclose(ridge.coef_, peer.coef_, rtol=1e-5, atol=1e-7)
@@ -707,7 +713,7 @@ def test_logistic_reports_separation():
         assert LogisticDiscriminant().fit(quasi, [0, 0, 1, 1]).separation_ == "quasi"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert LogisticDiscriminant(ridge=1.0).fit(x, [0, 0, 0, 1, 1, 1]).separation_ == "not checked"
+        assert LogisticDiscriminant(alpha=1.0).fit(x, [0, 0, 0, 1, 1, 1]).separation_ == "not checked"
     X, y = load_iris(return_X_y=True)
     with pytest.warns(SeparationWarning):
         # Class 0 is separated from the others, classes 1 and 2 are not from each other.
@@ -752,12 +758,10 @@ def test_halfspace_bounds():
     n, d, delta = 5000, 3, 0.05
     bounds = halfspace_bounds(n, d, delta)
     V = d + 1
-    assert bounds["radius"] == pytest.approx(
-        2 * math.sqrt(8 * (V * math.log(n + 1) - math.log(delta) + math.log(8)) / n)
-    )
-    assert bounds["mean_excess"] == pytest.approx(4 * math.sqrt((V * math.log(n + 1) + math.log(2)) / n))
+    assert bounds.radius == pytest.approx(2 * math.sqrt(8 * (V * math.log(n + 1) - math.log(delta) + math.log(8)) / n))
+    assert bounds.mean_excess == pytest.approx(4 * math.sqrt((V * math.log(n + 1) + math.log(2)) / n))
     raw = math.log(8) + V * math.log(n + 1) - n * 1.5**2 / 128
-    assert bounds["tail"](1.5) == pytest.approx(math.exp(raw))
+    assert bounds.tail(1.5) == pytest.approx(math.exp(raw))
 
 
 def test_moment_bound_rule_is_within_its_bound():
@@ -784,7 +788,7 @@ def test_ties_go_to_class_one_on_the_boundary_and_to_class_zero_among_constants(
     assert best_split([1.0, 2.0, 3.0], [0, 1, 0]) == (Split(np.inf, 0), 1.0)
     assert best_split([1.0, 2.0, 4.0], [1, 0, 0]) == (Split(1.5, 1), 0.0)
     assert best_halfplane([[1.0, 1.0]] * 3, [0, 1, 1])[1] == 1.0 and best_halfplane([[0.0, 0.0]] * 3, [0, 0, 1])[1] < 0
-    assert constant_model_scores(two_model_logistic(), [0.5])["risk"].item() == pytest.approx(4 / 9)
+    assert constant_model_scores(two_model_logistic(), [0.5]).risk.item() == pytest.approx(4 / 9)
     assert best_split_population(stats.norm.cdf, stats.norm.cdf, 0.7, grid=[0.0]) == (
         Split(np.inf, 1),
         pytest.approx(0.3),
@@ -881,7 +885,7 @@ def test_fisher_with_a_counted_threshold_may_be_constant_or_reversed():
 def test_least_squares_with_weights_equals_repetitions():
     rng = np.random.default_rng(28)
     X, y, times = rng.normal(size=(30, 2)), np.arange(30) % 3, rng.integers(0, 4, 30)
-    for rule in (LeastSquaresClassifier(), LeastSquaresClassifier(ridge=2.0), LogisticDiscriminant(ridge=2.0)):
+    for rule in (LeastSquaresClassifier(), LeastSquaresClassifier(alpha=2.0), LogisticDiscriminant(alpha=2.0)):
         a = rule.fit(X, y, times)
         coef, intercept = a.coef_.copy(), a.intercept_.copy()
         b = rule.fit(np.repeat(X, times, axis=0), np.repeat(y, times))
@@ -894,7 +898,7 @@ def test_least_squares_keeps_weak_directions_and_drops_rounding():
     x, y = rng.normal(size=200), np.arange(200) % 2
     # All the information is in a difference a thousand times smaller than the columns.
     X = np.column_stack([x, x + 1e-3 * (y + 0.1 * rng.normal(size=200))])
-    for rule in (LeastSquaresClassifier(), FisherLDA(), LogisticDiscriminant(ridge=1e-9)):
+    for rule in (LeastSquaresClassifier(), FisherLDA(), LogisticDiscriminant(alpha=1e-9)):
         assert np.mean(rule.fit(X, y).predict(X) != y) < 0.01
     # A column that is constant up to rounding carries nothing.
     flat = np.column_stack([x + y, np.full(200, 0.1) * 3e8 + np.spacing(3e7) * rng.integers(-1, 2, 200) * (x > 0)])
@@ -906,7 +910,7 @@ def test_least_squares_keeps_weak_directions_and_drops_rounding():
 def test_logistic_ridge_for_many_classes_solves_its_equations():
     X, y = load_iris(return_X_y=True)
     X = X + 10.0
-    rule = LogisticDiscriminant(ridge=2.0).fit(X, y)
+    rule = LogisticDiscriminant(alpha=2.0).fit(X, y)
     residual = np.eye(3)[y] - rule.predict_proba(X)
     # The reference class is fixed at zero; the constants are free of the penalty.
     np.testing.assert_allclose((residual.T @ X)[:2], 2.0 * rule.coef_[:2], atol=1e-4)
@@ -1022,9 +1026,10 @@ def test_erratum_sign_of_the_prior_term():
     # Printed: |x - m1|^2 < |x - m0|^2 - 2 ln(pi1/pi0). It moves the threshold the wrong way.
     tau = math.log(9)
     for sign, expected in ((1, 0.07006), (-1, 0.487)):
-        threshold = 1 - sign * tau / 2
-        risk = 0.9 * stats.norm.cdf(threshold - 2) + 0.1 * stats.norm.sf(threshold)
+        risk = linear_gaussian_risk([2.0], -2.0 + sign * tau, 0.0, 2.0, 1.0, pi1=0.9)
         assert risk == pytest.approx(expected, abs=5e-4)
+    w, w0 = linear_gaussian_rule(0.0, 2.0, 1.0, pi1=0.9)
+    assert w0 / w[0] == pytest.approx(-1 + tau / 2)
 
 
 def test_erratum_absolute_value_form():
@@ -1100,11 +1105,11 @@ def test_erratum_squared_sigmoid_is_not_likelihood():
         (lambda: weighted_sample(masking3()), "problem"),
         (lambda: halfspace_bounds(100, 0), "d must"),
         (lambda: linear_separation([[1.0]], [0]), "X"),
-        (lambda: LogisticDiscriminant(ridge=-1).fit([[0.0], [1.0]], [0, 1]), "ridge"),
+        (lambda: LogisticDiscriminant(alpha=-1).fit([[0.0], [1.0]], [0, 1]), "alpha"),
         (lambda: LogisticDiscriminant(tol=0).fit([[0.0], [1.0]], [0, 1]), "tol"),
         (lambda: LogisticDiscriminant(max_iter=0).fit([[0.0], [1.0]], [0, 1]), "max_iter"),
         (lambda: LogisticDiscriminant().fit([[0.0], [1.0]], [0, 0]), "class"),
-        (lambda: LeastSquaresClassifier(ridge=-1).fit([[0.0], [1.0]], [0, 1]), "ridge"),
+        (lambda: LeastSquaresClassifier(alpha=-1).fit([[0.0], [1.0]], [0, 1]), "alpha"),
         (lambda: FisherLDA(final="best").fit([[0.0], [1.0]], [0, 1]), "final"),
         (lambda: FisherLDA(n_components=2).fit([[0.0], [1.0]], [0, 1]), "n_components"),
         (lambda: FisherLDA(final="erm").fit([[0.0], [1.0], [2.0]], [0, 1, 2]), "final"),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from learnable.trees import CRITERIA, best_subtree, grow, weakest_links
+from learnable.trees import CRITERIA, grow, weakest_links
+from learnable.trees.pruning import best_subtree
 
 
 def impurity(y, w, criterion):
@@ -84,10 +85,10 @@ def test_same_training_error_as_scikit_learn(criterion, depth):
 
 def test_regression_agrees_with_scikit_learn():
     X, y = load_diabetes(return_X_y=True)
-    ours = grow(X, y, "squared", max_depth=4, min_leaf=5)
+    ours = grow(X, y, "squared", max_depth=4, min_samples_leaf=5)
     theirs = DecisionTreeRegressor(max_depth=4, min_samples_leaf=5, random_state=0).fit(X, y)
     np.testing.assert_allclose(ours.value[ours.apply(X), 0], theirs.predict(X), rtol=1e-9)
-    huge = grow(X, y + 1e9, "squared", max_depth=4, min_leaf=5)
+    huge = grow(X, y + 1e9, "squared", max_depth=4, min_samples_leaf=5)
     np.testing.assert_allclose(huge.value[huge.apply(X), 0] - 1e9, theirs.predict(X), rtol=1e-6)
 
 
@@ -261,7 +262,7 @@ def test_presorted_and_edge_cases():
         (([[1.0], [2.0]], [0, 1], "brier"), {}, "criterion"),
         (([[1.0], [2.0]], [0, 1]), {"sample_weight": [-1.0, 1.0]}, "sample_weight"),
         (([[1.0], [2.0]], [0, 1]), {"sample_weight": [0.0, 0.0]}, "sample_weight"),
-        (([[1.0], [2.0]], [0, 1]), {"min_leaf": 0}, "min_leaf"),
+        (([[1.0], [2.0]], [0, 1]), {"min_samples_leaf": 0}, "min_samples_leaf"),
         (([[1.0], [2.0]], [0, 1]), {"n_classes": 1}, "n_classes"),
         (([[1.0], [2.0]], [0, 1]), {"presorted": [[0]]}, "presorted"),
         (([[1.0], [2.0]], [0, 1]), {"presorted": [[0, 7]]}, "presorted"),

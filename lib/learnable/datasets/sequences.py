@@ -47,29 +47,31 @@ def hmm_parameters(name):
 
     Examples
     --------
-    >>> hmm_parameters("casino")["transition"].tolist()
+    >>> hmm_parameters("casino")["transmat"].tolist()
     [[0.95, 0.05], [0.1, 0.9]]
     """
     check_choice(name, "name", ("casino", "ring", "sticky", "vowels"))
     if name == "casino":
         emission = np.vstack([np.full(6, 1 / 6), np.append(np.full(5, 0.1), 0.5)])
-        return {"start": [0.5, 0.5], "transition": np.array([[0.95, 0.05], [0.1, 0.9]]), "emission": emission}
+        return {"startprob": [0.5, 0.5], "transmat": np.array([[0.95, 0.05], [0.1, 0.9]]), "emissionprob": emission}
     if name == "ring":
         eye = np.eye(5)
         transition = 0.8 * eye + 0.15 * np.roll(eye, 1, axis=1) + 0.05 * np.roll(eye, 2, axis=1)
-        return {"start": np.full(5, 0.2), "transition": transition, "means": np.array([0.0, 1.0, 2.0, 1.0, 0.5])}
+        return {"startprob": np.full(5, 0.2), "transmat": transition, "means": np.array([0.0, 1.0, 2.0, 1.0, 0.5])}
     if name == "sticky":
         transition = np.array([[0.9, 0.1], [0.1, 0.9]])
-        return {"start": [0.5, 0.5], "transition": transition, "means": np.array([-0.75, 0.75])}
+        return {"startprob": [0.5, 0.5], "transmat": transition, "means": np.array([-0.75, 0.75])}
     letters = np.full((2, 26), 0.002)
     vowels = [0, 4, 8, 14, 20]
     letters[0, vowels] = 1.0
     letters[1, [i for i in range(26) if i not in vowels]] = 1.0
     letters /= letters.sum(axis=1, keepdims=True)
-    return {"start": [0.4, 0.6], "transition": np.array([[0.15, 0.85], [0.7, 0.3]]), "emission": letters}
+    return {"startprob": [0.4, 0.6], "transmat": np.array([[0.15, 0.85], [0.7, 0.3]]), "emissionprob": letters}
 
 
-def sample_hmm(n_sequences=1, length=100, *, start, transition, emission=None, means=None, sds=1.0, random_state=None):
+def sample_hmm(
+    n_sequences=1, length=100, *, startprob, transmat, emissionprob=None, means=None, sds=1.0, random_state=None
+):
     """Draw state paths and observations of a hidden Markov model; cost linear in the total length.
 
     Parameters
@@ -77,12 +79,12 @@ def sample_hmm(n_sequences=1, length=100, *, start, transition, emission=None, m
     n_sequences : int, default=1
     length : int or (int, int), default=100
         A common length, or the ends (both included) of the uniform law of the lengths.
-    start : array-like of shape (k,)
-    transition : array-like of shape (k, k)
-    emission : array-like of shape (k, m), optional
+    startprob : array-like of shape (k,)
+    transmat : array-like of shape (k, k)
+    emissionprob : array-like of shape (k, m), optional
         Probabilities of m symbols.
     means : array-like of shape (k,) or (k, d), optional
-        Instead of `emission`: Gaussian emissions with standard deviations `sds` (scalar, (k,) or (k, d)).
+        Instead of `emissionprob`: Gaussian emissions with standard deviations `sds` (scalar, (k,) or (k, d)).
 
     Returns
     -------
@@ -97,15 +99,15 @@ def sample_hmm(n_sequences=1, length=100, *, start, transition, emission=None, m
     """
     n, rng = check_size(n_sequences, "n_sequences"), check_rng(random_state)
     lengths = _lengths(length, n, rng)
-    start = check_probability_vector(start, "start")
-    k = len(start)
-    transition = _stochastic(transition, "transition", (k, k))
-    if (emission is None) == (means is None):
-        raise ValueError("give either emission or means")
+    startprob = check_probability_vector(startprob, "startprob")
+    k = len(startprob)
+    transmat = _stochastic(transmat, "transmat", (k, k))
+    if (emissionprob is None) == (means is None):
+        raise ValueError("give either emissionprob or means")
     total = int(lengths.sum())
-    path = _walk(np.cumsum(start), np.cumsum(transition, axis=1), lengths, rng.random(total))
-    if emission is not None:
-        rows = _stochastic(emission, "emission", (k, None))
+    path = _walk(np.cumsum(startprob), np.cumsum(transmat, axis=1), lengths, rng.random(total))
+    if emissionprob is not None:
+        rows = _stochastic(emissionprob, "emissionprob", (k, None))
         values = _pick(np.cumsum(rows, axis=1), path, rng.random(total))
     else:
         centre = check_finite_array(means, "means")
@@ -124,7 +126,7 @@ def make_hmm(name="casino", n_sequences=1, length=300, *, random_state=None):
     --------
     >>> made = make_hmm("ring", length=2000, random_state=0)
     >>> made.data.shape, sorted(made.model)
-    ((1, 2000), ['means', 'start', 'transition'])
+    ((1, 2000), ['means', 'startprob', 'transmat'])
     """
     model = hmm_parameters(name)
     made = sample_hmm(n_sequences, length, **model, random_state=random_state)
@@ -248,7 +250,7 @@ def make_dna_hmm(n_per_class=60, *, n_states=3, length=(50, 400), random_state=N
     for label in (0, 1):
         for _ in range(n):
             own = 0.75 * emissions[label] + 0.25 * rng.dirichlet(np.ones(4), size=k)
-            model = {"start": np.full(k, 1 / k), "transition": transitions[label], "emission": own}
+            model = {"startprob": np.full(k, 1 / k), "transmat": transitions[label], "emissionprob": own}
             made = sample_hmm(1, length, **model, random_state=rng)
             strings.append("".join(letters[made.data[0]]))
     return Bunch(data=strings, target=np.repeat([0, 1], n), transitions=transitions, emissions=emissions)

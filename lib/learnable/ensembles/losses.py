@@ -16,14 +16,7 @@ from learnable.validation import check_finite_array, check_probabilities
 __all__ = [
     "SURROGATES",
     "Surrogate",
-    "exponential",
     "get_surrogate",
-    "hinge",
-    "logistic",
-    "logistic2",
-    "squared",
-    "squared_hinge",
-    "zero_one",
 ]
 
 # Scores tried before the refinement: dense near zero, and far enough for infima at infinity.

@@ -17,7 +17,7 @@ from scipy.interpolate import BSpline
 from learnable.ensembles.sorted_features import SortedFeatures
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["BoundRegressionTrees", "ComponentwiseLinear", "ComponentwiseSpline", "LevelTree", "RegressionTree"]
+__all__ = ["ComponentwiseLinear", "ComponentwiseSpline", "LevelTree", "RegressionTree"]
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,20 @@ class RegressionTree:
 
     Examples
     --------
-    >>> rule = RegressionTree(depth=1).prepare([[0.0], [1.0], [2.0]]).fit(np.array([1.0, 1.0, 4.0]))
+    >>> rule = RegressionTree(max_depth=1).prepare([[0.0], [1.0], [2.0]]).fit(np.array([1.0, 1.0, 4.0]))
     >>> rule.outputs
     array([1., 1., 4.])
     """
 
-    depth: int = 1
-    min_leaf: int = 1
+    max_depth: int = 1
+    min_samples_leaf: int = 1
 
     def prepare(self, X):
         """Sort the features once."""
-        check_scalar(self.depth, "depth", low=1, high=16, integer=True)
-        check_scalar(self.min_leaf, "min_leaf", low=1, integer=True)
+        check_scalar(self.max_depth, "max_depth", low=1, high=16, integer=True)
+        check_scalar(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
         return BoundRegressionTrees(
-            X if isinstance(X, SortedFeatures) else SortedFeatures(X), self.depth, self.min_leaf
+            X if isinstance(X, SortedFeatures) else SortedFeatures(X), self.max_depth, self.min_samples_leaf
         )
 
 
@@ -82,15 +82,15 @@ class BoundRegressionTrees:
     Examples
     --------
     >>> import numpy as np
-    >>> trees = RegressionTree(depth=1).prepare([[0.0], [1.0], [2.0], [3.0]])
+    >>> trees = RegressionTree(max_depth=1).prepare([[0.0], [1.0], [2.0], [3.0]])
     >>> isinstance(trees, BoundRegressionTrees)
     True
     >>> trees.fit(np.array([1.0, 1.0, 5.0, 5.0])).predict(np.array([[0.2], [2.4]]))
     array([1., 5.])
     """
 
-    def __init__(self, features, depth, min_leaf):
-        self.features, self.depth, self.min_leaf = features, depth, min_leaf
+    def __init__(self, features, max_depth, min_samples_leaf):
+        self.features, self.max_depth, self.min_samples_leaf = features, max_depth, min_samples_leaf
         n = features.shape[0]
         self._inverse = np.concatenate([[np.inf], 1.0 / np.arange(1, n + 1)])
 
@@ -102,8 +102,8 @@ class BoundRegressionTrees:
             features.order,
             features.values,
             features.check_length(target, "target"),
-            self.depth,
-            self.min_leaf,
+            self.max_depth,
+            self.min_samples_leaf,
             self._inverse,
         )
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.ensembles.weak_learners import ColumnRules, Stump, StumpERM, TreeERM
 from learnable.validation import check_weights, signed_labels
 
-__all__ = ["BinaryBoost", "bare", "vote", "weak_learner"]
+__all__ = ["vote", "weak_learner"]
 
 
 def weak_learner(base):

@@ -127,18 +127,18 @@ class TreeERM:
 
     Examples
     --------
-    >>> learner = TreeERM(depth=2).prepare([[0.0], [1.0], [2.0], [3.0]])
+    >>> learner = TreeERM(max_depth=2).prepare([[0.0], [1.0], [2.0], [3.0]])
     >>> rule = learner.fit(np.full(4, 1 / 4), np.array([1.0, -1.0, -1.0, 1.0]))
     >>> rule.predict([[0.2], [1.5], [2.9]])
     array([ 1., -1.,  1.])
     """
 
-    depth: int = 2
+    max_depth: int = 2
 
     def prepare(self, X):
         """Sort the features once."""
-        check_scalar(self.depth, "depth", low=1, integer=True)
-        return _BoundTrees(X if isinstance(X, SortedFeatures) else SortedFeatures(X), self.depth)
+        check_scalar(self.max_depth, "max_depth", low=1, integer=True)
+        return _BoundTrees(X if isinstance(X, SortedFeatures) else SortedFeatures(X), self.max_depth)
 
 
 @dataclass(frozen=True)

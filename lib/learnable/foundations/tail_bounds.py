@@ -16,18 +16,12 @@ from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = [
     "TailBound",
-    "dkw",
     "erm_mean",
     "erm_tail",
-    "finite_class",
     "hoeffding",
     "pac_radius",
     "sample_complexity",
-    "tail_to_mean",
-    "vapnik_tail",
     "vc_mean",
-    "vc_tail",
-    "zero_error_tail",
 ]
 
 

@@ -19,7 +19,7 @@ rest, every value of C, every split into groups.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnable.kernels import _iteration as loops
 from learnable.kernels._columns import SHARE, ColumnCache, GramSource, as_source
-from learnable.validation import check_choice, check_finite_array, check_scalar
+from learnable.validation import Result, check_choice, check_finite_array, check_scalar
 
 __all__ = [
     "ColumnCache",
@@ -37,7 +37,6 @@ __all__ = [
     "as_source",
     "classification",
     "classification_path",
-    "nearest_points",
     "nu_classification",
     "regression",
     "solve",
@@ -57,8 +56,8 @@ class NotSeparableError(ValueError):
     """No hyperplane separates the two classes, so that the hard-margin problem has no solution."""
 
 
-@dataclass
-class Solution:
+@dataclass(frozen=True, eq=False)
+class Solution(Result):
     """What :func:`solve` returns.
 
     Attributes
@@ -799,8 +798,7 @@ def nearest_points(K, y, *, X=None, cap=1.0, tol=1e-3, max_iter=None, cache_mb=2
                 "the two classes cannot be separated: their convex hulls meet; use a finite C (soft margin)"
             )
         if s.gap <= 0.5 * tol * squared or not s.converged or squared <= 1e-14 * scale:
-            s.n_iter = total
-            return s
+            return replace(s, n_iter=total)
         level *= 0.1
 
 
@@ -847,11 +845,13 @@ def nu_classification(K, y, nu, *, X=None, tol=1e-3, max_iter=None, shrinking=Tr
         tol=tol * max(float(source.diagonal.max()), 1e-300), max_iter=max_iter, shrinking=shrinking, cache_mb=cache_mb,
     )  # fmt: skip
     negative, positive = (float(b) for b in s.offset)
-    s.rho = 0.5 * (negative - positive)
-    s.offset = 0.5 * (negative + positive)
     (a, b), (c, d) = s.offset_interval
-    s.offset_interval = (0.5 * (a + c), 0.5 * (b + d))
-    return s
+    return replace(
+        s,
+        rho=0.5 * (negative - positive),
+        offset=0.5 * (negative + positive),
+        offset_interval=(0.5 * (a + c), 0.5 * (b + d)),
+    )
 
 
 def regression(

@@ -31,17 +31,12 @@ __all__ = [
     "bayes_conditional_risk",
     "bayes_decision",
     "conditional_risk",
-    "cost_decision",
     "cost_matrix",
-    "cost_risk",
     "cost_threshold",
     "decide",
     "empirical_risk",
-    "likelihood_ratio_decision",
     "loss_from_costs",
-    "zero_one_decision",
     "zero_one_matrix",
-    "zero_one_risk",
 ]
 
 
@@ -229,28 +224,6 @@ def bayes_conditional_risk(post, L=None):
     array([0.1 , 0.25])
     """
     return _decide(post, L, "first", False, True)[1]
-
-
-def zero_one_risk(post):
-    """Return R(i|x) = 1 - p(i|x), the conditional risks of 0-1 loss (Lember 2012, (1.2.10)).
-
-    Examples
-    --------
-    >>> zero_one_risk([[0.75, 0.25]])
-    array([[0.25, 0.75]])
-    """
-    return 1.0 - check_posteriors(post)
-
-
-def zero_one_decision(post):
-    """Return argmax_i p(i|x), the Bayes decision of 0-1 loss (Lember 2012, (1.2.11)).
-
-    Examples
-    --------
-    >>> zero_one_decision([[0.2, 0.5, 0.3]])
-    array([1])
-    """
-    return check_posteriors(post).argmax(axis=1)
 
 
 def likelihood_ratio_decision(log_f0, log_f1, pi1=0.5, a=1.0, b=1.0):

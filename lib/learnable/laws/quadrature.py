@@ -24,7 +24,6 @@ __all__ = [
     "find_changes",
     "gauss_nodes",
     "graded_mesh",
-    "integrate_boxes",
     "integrate_grid",
     "integrate_pieces",
 ]

@@ -37,8 +37,6 @@ __all__ = [
     "augment_loss",
     "coverage_threshold",
     "error_reject_curve",
-    "two_class_reject",
-    "zero_one_reject",
 ]
 
 

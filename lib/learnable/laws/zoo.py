@@ -23,7 +23,6 @@ __all__ = [
     "height_weight",
     "plateau",
     "student",
-    "student_bayes_risk",
     "student_tradeoff",
     "two_gaussians",
 ]

@@ -18,14 +18,12 @@ from learnable.validation import check_finite_array, check_scalar, check_symmetr
 
 __all__ = [
     "SupportRates",
-    "check_precision",
     "cholesky",
     "edge_list",
     "factor",
     "factor_inverse",
     "factor_logdet",
     "gaussian_log_likelihood",
-    "inverse_and_logdet",
     "is_positive_definite",
     "partial_correlations",
     "support",

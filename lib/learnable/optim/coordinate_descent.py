@@ -2,15 +2,15 @@
 
 Every function here minimises, over b, one of two forms of the same problem::
 
-    1/2 |y - Xb|^2 + penalty sum_j weights_j |b_j| + l2/2 |b|^2         solve_lasso, lasso_path
-    1/2 b'Qb - c'b + penalty sum_j weights_j |b_j| + l2/2 |b|^2         solve_gram, solve_gram_batch
+    1/(2n) |y - Xb|^2 + alpha sum_j weights_j |b_j| + l2/2 |b|^2        solve_lasso, lasso_path
+    1/2 b'Qb - c'b + alpha sum_j weights_j |b_j| + l2/2 |b|^2           solve_gram, solve_gram_batch
 
-There is no 1/n in front: scikit-learn's ``Lasso(alpha)`` is ``penalty = n alpha``; for the objective
-sum (.)^2 + lam |b|_1 take ``penalty = lam / 2``. A weight of infinity keeps a coefficient at zero (leave one variable
+The first is scikit-learn's scaling, and the second with Q = X'X/n and c = X'y/n; for the objective
+sum (.)^2 + lam |b|_1 take ``alpha = lam / (2n)``. A weight of infinity keeps a coefficient at zero (leave one variable
 out of each of a batch of regressions by it), a weight of zero leaves it unpenalised.
 
 How it works. A working set of columns grows by those whose correlation with the residual breaks the optimality
-condition |x_j'r| <= penalty weights_j. On the set, coordinate descent runs on the Gram matrix; once it has settled
+condition |x_j'r| <= n alpha weights_j. On the set, coordinate descent runs on the Gram matrix; once it has settled
 the signs, the equations of that orthant are solved directly, moving until a coefficient meets zero. The loop ends when
 the duality gap of the *whole* problem is small: the scaled residual theta is feasible for the dual, and
 P(b) - D(theta) bounds what is left to gain. Along a path the working set, its Gram matrix and the coefficients carry
@@ -18,20 +18,28 @@ over, and the sequential strong rule proposes the next columns. Working sets tha
 entries are handled by updates of the residual instead, with gap-safe screening.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
 from scipy import sparse
 
-from learnable.validation import check_choice, check_finite_array, check_scalar, check_symmetric
+from learnable.validation import (
+    Result,
+    check_choice,
+    check_finite_array,
+    check_scalar,
+    check_symmetric,
+    warn_not_converged,
+)
 
 __all__ = [
+    "GramBatch",
     "LassoPath",
     "LassoSolution",
     "gram_descent",
     "lasso_path",
-    "max_penalty",
+    "max_alpha",
     "solve_gram",
     "solve_gram_batch",
     "solve_lasso",
@@ -44,8 +52,8 @@ FIRST_SET = 48
 FIRST_SET_OF_PATH = 512
 
 
-@dataclass(frozen=True)
-class LassoSolution:
+@dataclass(frozen=True, eq=False)
+class LassoSolution(Result):
     """A minimiser with its certificate.
 
     Attributes
@@ -54,46 +62,71 @@ class LassoSolution:
     gap : float
         Duality gap: the objective is at most this far above its minimum. Without ``y_norm2`` in Gram mode, where
         no gap can be computed, the largest violation of the optimality conditions.
-    n_passes : int
+    n_iter : int
         Passes over coordinates.
     converged : bool
+        Whether the gap met the tolerance.
     """
 
     coef: np.ndarray
     gap: float
-    n_passes: int
+    n_iter: int
     converged: bool
 
 
-@dataclass(frozen=True)
-class LassoPath:
-    """Solutions for a decreasing sequence of penalties; row k of `coefs` belongs to ``penalties[k]``."""
+@dataclass(frozen=True, eq=False)
+class LassoPath(Result):
+    """Solutions for a decreasing sequence of penalties; entry k of each field belongs to ``alphas[k]``."""
 
-    penalties: np.ndarray
+    alphas: np.ndarray
     coefs: np.ndarray
     gaps: np.ndarray
-    n_passes: np.ndarray
+    n_iter: np.ndarray
+    converged: np.ndarray
 
 
-def max_penalty(X, y, *, weights=None, center=False):
-    """Return the smallest penalty at which all penalised coefficients are zero, max_j |x_j'y| / weights_j.
+@dataclass(frozen=True, eq=False)
+class GramBatch(Result):
+    """Solutions of a batch of problems with one matrix Q; entry k of each field belongs to row k of C."""
+
+    coefs: np.ndarray
+    gaps: np.ndarray
+    n_iter: np.ndarray
+    converged: np.ndarray
+
+
+def max_alpha(X, y, *, weights=None, center=False):
+    """Return the smallest alpha at which all penalised coefficients are zero, max_j |x_j'y| / (n weights_j).
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, p)
+    y : array-like of shape (n,)
+    weights : array-like of shape (p,), optional
+        Positive; ones by default.
+    center : bool, default=False
+        Subtract the means of the columns and of y first.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
-    >>> max_penalty([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0])
-    3.0
+    >>> max_alpha([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0])
+    1.5
     """
     data = _Data(X, y, center)
     weights = _check_weights(weights, data.p)
     if (weights == 0).any():
-        raise ValueError("max_penalty needs positive weights")
-    return float(np.max(np.abs(data.correlations(data.y)) / weights, initial=0.0))
+        raise ValueError("max_alpha needs positive weights")
+    return _largest_alpha(data, weights)
 
 
 def solve_lasso(
     X,
     y,
-    penalty,
+    alpha,
     *,
     weights=None,
     l2=0.0,
@@ -101,15 +134,17 @@ def solve_lasso(
     center=False,
     mode="gram",
     tol=1e-8,
-    max_passes=10_000,
+    max_iter=10_000,
 ):
-    """Minimise 1/2 |y - Xb|^2 + penalty sum_j weights_j |b_j| + l2/2 |b|^2.
+    """Minimise 1/(2n) |y - Xb|^2 + alpha sum_j weights_j |b_j| + l2/2 |b|^2.
+
+    Warns with ``ConvergenceWarning`` if `max_iter` passes do not suffice.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, p)
     y : array-like of shape (n,)
-    penalty : float
+    alpha : float
         Non-negative.
     weights : array-like of shape (p,), optional
         Non-negative; 0 = unpenalised, infinity = kept at zero. Ones by default.
@@ -121,8 +156,9 @@ def solve_lasso(
         What coordinate descent keeps up to date on the working set: the correlations by its Gram matrix, or the
         residual. Working sets too large for a Gram matrix turn to the residual by themselves.
     tol : float, default=1e-8
-        Stop at a duality gap of ``tol |y|^2``.
-    max_passes : int, default=10000
+        Stop at a duality gap of ``tol |y|^2 / n``.
+    max_iter : int, default=10000
+        Passes over coordinates at most.
 
     Returns
     -------
@@ -130,39 +166,48 @@ def solve_lasso(
 
     Examples
     --------
-    >>> solve_lasso([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0], 1.0).coef
+    >>> solve_lasso([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0], 0.5).coef
     array([2.  , 0.25])
     """
-    data, weights, settings = _check_problem(X, y, weights, l2, start, center, mode, tol, max_passes)
-    penalty = check_scalar(penalty, "penalty", low=0)
-    if penalty == 0 or (weights == 0).any():
-        return _with_unpenalised(data, penalty * np.where(np.isinf(weights), 1.0, weights), weights, settings)
-    return _WorkingSet(data, weights, settings).solve(penalty)
+    data, weights, settings = _check_problem(X, y, weights, l2, start, center, mode, tol, max_iter)
+    alpha = check_scalar(alpha, "alpha", low=0)
+    if alpha == 0 or (weights == 0).any():
+        found = _with_unpenalised(data, data.n * alpha * np.where(np.isinf(weights), 1.0, weights), weights, settings)
+    else:
+        found = _WorkingSet(data, weights, settings).solve(data.n * alpha)
+    found = replace(found, gap=found.gap / data.n)
+    if not found.converged:
+        warn_not_converged("solve_lasso", found.n_iter, found.gap, tol * data.yy / data.n)
+    return found
 
 
 def lasso_path(
     X,
     y,
-    penalties=None,
+    alphas=None,
     *,
-    n_penalties=100,
+    n_alphas=100,
     ratio=1e-3,
     weights=None,
     l2=0.0,
     center=False,
     mode="gram",
     tol=1e-8,
-    max_passes=10_000,
+    max_iter=10_000,
 ):
     """Solve the lasso along decreasing penalties, each started at the solution before.
 
     Parameters
     ----------
-    X, y, weights, l2, center, mode, tol, max_passes
+    X, y
         As in :func:`solve_lasso`.
-    penalties : array-like of shape (k,), optional
-        Positive; taken in decreasing order. By default `n_penalties` in geometric progression from
-        :func:`max_penalty` down to `ratio` times it.
+    alphas : array-like of shape (k,), optional
+        Positive; taken in decreasing order. By default `n_alphas` in geometric progression from
+        :func:`max_alpha` down to `ratio` times it.
+    n_alphas : int, default=100
+    ratio : float, default=1e-3
+    weights, l2, center, mode, tol, max_iter
+        As in :func:`solve_lasso`.
 
     Returns
     -------
@@ -170,45 +215,53 @@ def lasso_path(
 
     Examples
     --------
-    >>> lasso_path([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0], [1.0, 2.5]).coefs
+    >>> lasso_path([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0], [0.5, 1.25]).coefs
     array([[0.5 , 0.  ],
            [2.  , 0.25]])
     """
-    data, weights, settings = _check_problem(X, y, weights, l2, None, center, mode, tol, max_passes)
+    data, weights, settings = _check_problem(X, y, weights, l2, None, center, mode, tol, max_iter)
     if (weights == 0).any():
         raise ValueError("lasso_path needs positive weights; use solve_lasso for unpenalised coefficients")
-    if penalties is None:
-        n_penalties = check_scalar(n_penalties, "n_penalties", low=1, integer=True)
+    if alphas is None:
+        n_alphas = check_scalar(n_alphas, "n_alphas", low=1, integer=True)
         ratio = check_scalar(ratio, "ratio", low=0, high=1, closed="neither")
-        top = float(np.max(np.abs(data.correlations(data.y)) / weights, initial=0.0)) or 1.0
-        penalties = top * np.geomspace(1.0, ratio, n_penalties)
-    penalties = np.sort(check_finite_array(penalties, "penalties", ndim=1))[::-1]
-    if penalties.size == 0 or penalties[-1] <= 0:
-        raise ValueError("penalties must be positive and at least one")
+        alphas = (_largest_alpha(data, weights) or 1.0) * np.geomspace(1.0, ratio, n_alphas)
+    alphas = np.sort(check_finite_array(alphas, "alphas", ndim=1))[::-1]
+    if alphas.size == 0 or alphas[-1] <= 0:
+        raise ValueError("alphas must be positive and at least one")
     work = _WorkingSet(data, weights, settings, whole=min(data.n, FIRST_SET_OF_PATH))
-    answers = [work.solve(penalty) for penalty in penalties]
-    return LassoPath(
-        penalties,
+    answers = [work.solve(data.n * alpha) for alpha in alphas]
+    path = LassoPath(
+        alphas,
         np.array([a.coef for a in answers]),
-        np.array([a.gap for a in answers]),
-        np.array([a.n_passes for a in answers]),
+        np.array([a.gap for a in answers]) / data.n,
+        np.array([a.n_iter for a in answers]),
+        np.array([a.converged for a in answers]),
     )
+    if not path.converged.all():
+        late = int(np.argmin(path.converged))
+        what = f"lasso_path at alpha = {alphas[late]:.3g}"
+        warn_not_converged(what, path.n_iter[late], path.gaps[late], tol * data.yy / data.n)
+    return path
 
 
-def solve_gram(Q, c, penalty=1.0, *, weights=None, l2=0.0, start=None, y_norm2=None, tol=1e-8, max_passes=10_000):
-    """Minimise 1/2 b'Qb - c'b + penalty sum_j weights_j |b_j| + l2/2 |b|^2.
+def solve_gram(Q, c, alpha=1.0, *, weights=None, l2=0.0, start=None, y_norm2=None, tol=1e-8, max_iter=10_000):
+    """Minimise 1/2 b'Qb - c'b + alpha sum_j weights_j |b_j| + l2/2 |b|^2.
+
+    Warns with ``ConvergenceWarning`` if `max_iter` passes do not suffice.
 
     Parameters
     ----------
     Q : array-like of shape (p, p)
         Symmetric and positive semi-definite (not checked beyond its diagonal).
     c : array-like of shape (p,)
-    penalty, weights, l2, start, max_passes
+    alpha, weights, l2, start
         As in :func:`solve_lasso`.
     y_norm2 : float, optional
         |y|^2 if Q = X'X and c = X'y: then the duality gap is computed and stops the iteration at ``tol y_norm2``.
         Without it, the largest violation of the optimality conditions stops it at ``tol max|c|``.
     tol : float, default=1e-8
+    max_iter : int, default=10000
 
     Returns
     -------
@@ -219,54 +272,69 @@ def solve_gram(Q, c, penalty=1.0, *, weights=None, l2=0.0, start=None, y_norm2=N
     >>> solve_gram([[2.0, 1.0], [1.0, 2.0]], [3.0, 0.0], 1.0).coef
     array([1., 0.])
     """
-    Q, C, W, starts = _check_gram(Q, np.atleast_1d(c)[None], penalty, weights, l2, start)
+    Q, C, W, starts = _check_gram(Q, np.atleast_1d(c)[None], alpha, weights, l2, start)
     scale = np.array([-1.0 if y_norm2 is None else check_scalar(y_norm2, "y_norm2", low=0)])
-    coefs, gaps, passes, done = _batch(Q, C, W, starts, l2, scale, tol, max_passes)
-    return LassoSolution(coefs[0], float(gaps[0]), int(passes[0]), bool(done[0]))
+    found = _batch(Q, C, W, starts, l2, scale, tol, max_iter)
+    if not found.converged[0]:
+        warn_not_converged("solve_gram", found.n_iter[0], found.gaps[0], tol * _unit(C, scale)[0])
+    return LassoSolution(found.coefs[0], float(found.gaps[0]), int(found.n_iter[0]), bool(found.converged[0]))
 
 
-def solve_gram_batch(Q, C, penalty=1.0, *, weights=None, l2=0.0, start=None, y_norm2=None, tol=1e-8, max_passes=10_000):
+def solve_gram_batch(Q, C, alpha=1.0, *, weights=None, l2=0.0, start=None, y_norm2=None, tol=1e-8, max_iter=10_000):
     """Solve :func:`solve_gram` for many vectors c, the rows of C, with one Q.
 
-    With infinite weights on the diagonal, ``solve_gram_batch(S, S, penalty, weights=w)`` regresses every variable on
+    With infinite weights on the diagonal, ``solve_gram_batch(S, S, alpha, weights=w)`` regresses every variable on
     all others.
 
     Parameters
     ----------
     Q : array-like of shape (p, p)
     C : array-like of shape (k, p)
-    penalty : float or array-like of shape (k,)
+    alpha : float or array-like of shape (k,)
     weights : array-like of shape (p,) or (k, p), optional
-    l2, start, tol, max_passes
+    l2, start
         As in :func:`solve_gram`; `start` of shape (k, p).
     y_norm2 : array-like of shape (k,), optional
+    tol, max_iter
+        As in :func:`solve_gram`.
 
     Returns
     -------
-    coefs : ndarray of shape (k, p)
-    gaps : ndarray of shape (k,)
-    n_passes : ndarray of shape (k,)
-    converged : ndarray of bool of shape (k,)
+    GramBatch
 
     Examples
     --------
     >>> S = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> solve_gram_batch(S, S, 0.1, weights=np.where(np.eye(2), np.inf, 1.0))[0]
+    >>> solve_gram_batch(S, S, 0.1, weights=np.where(np.eye(2), np.inf, 1.0)).coefs
     array([[0. , 0.4],
            [0.4, 0. ]])
     """
-    Q, C, W, starts = _check_gram(Q, C, penalty, weights, l2, start)
+    Q, C, W, starts = _check_gram(Q, C, alpha, weights, l2, start)
     if y_norm2 is None:
         scale = np.full(len(C), -1.0)
     else:
         scale = check_finite_array(y_norm2, "y_norm2", ndim=1)
         if scale.size != len(C) or (scale < 0).any():
             raise ValueError(f"y_norm2 must hold {len(C)} non-negative numbers")
-    return _batch(Q, C, W, starts, l2, scale, tol, max_passes)
+    found = _batch(Q, C, W, starts, l2, scale, tol, max_iter)
+    if not found.converged.all():
+        late = int(np.argmin(found.converged))
+        what = f"problem {late} of solve_gram_batch"
+        warn_not_converged(what, found.n_iter[late], found.gaps[late], tol * _unit(C, scale)[late])
+    return found
+
+
+def _largest_alpha(data, weights):
+    return float(np.max(np.abs(data.correlations(data.y)) / weights, initial=0.0)) / data.n
+
+
+def _unit(C, scale):
+    """What the tolerance of each problem is relative to: |y|^2, or the largest entry of c where it is unknown."""
+    return np.where(scale < 0, np.abs(C).max(axis=1, initial=0.0), scale)
 
 
 @njit(cache=True)
-def gram_descent(Q, c, w, l2, b, y_norm2, tol, max_passes):
+def gram_descent(Q, c, w, l2, b, y_norm2, tol, max_iter):
     """Minimise 1/2 b'(Q + l2 I)b - c'b + sum_j w_j |b_j| in place of `b`, for compiled callers.
 
     Parameters
@@ -280,13 +348,13 @@ def gram_descent(Q, c, w, l2, b, y_norm2, tol, max_passes):
         |y|^2, or negative if unknown.
     tol : float
         Absolute: on the duality gap, or on the violation of the conditions when `y_norm2` is unknown.
-    max_passes : int
+    max_iter : int
 
     Returns
     -------
     gap : float
         Or the violation.
-    n_passes : int
+    n_iter : int
 
     Examples
     --------
@@ -302,7 +370,7 @@ def gram_descent(Q, c, w, l2, b, y_norm2, tol, max_passes):
     gap = _gap(q, c, b, w, y_norm2)
     passes = 0
     work = 0.0
-    while gap > tol and passes < max_passes:
+    while gap > tol and passes < max_iter:
         _pass(Q, w, l2, b, q, active, -1)
         passes += 1
         work += m * m
@@ -463,13 +531,13 @@ def _solve_orthant(Q, c, w, l2, b, active, size):
 
 
 @njit(cache=True)
-def _run_batch(Q, C, W, B, l2, scales, tols, max_passes, gaps, passes):
+def _run_batch(Q, C, W, B, l2, scales, tols, max_iter, gaps, passes):
     for k in range(C.shape[0]):
-        gaps[k], passes[k] = gram_descent(Q, C[k], W[k], l2, B[k], scales[k], tols[k], max_passes)
+        gaps[k], passes[k] = gram_descent(Q, C[k], W[k], l2, B[k], scales[k], tols[k], max_iter)
 
 
 @njit(cache=True)
-def _residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_passes):
+def _residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_iter):
     """Coordinate descent that keeps r = y - Xb, over `columns`, with gap-safe screening of them."""
     kept = columns.copy()
     size = kept.size
@@ -481,7 +549,7 @@ def _residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_passes):
             j = kept[k]
             corr[j] = np.dot(XT[j], r) - l2 * b[j]
         gap, size = _screen(corr, r, b, w, l2, norms, kept, size, yy)
-        if gap <= tol or passes >= max_passes:
+        if gap <= tol or passes >= max_iter:
             return gap, passes
         for sweep in range(10):
             moved = 0.0
@@ -505,7 +573,7 @@ def _residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_passes):
 
 
 @njit(cache=True)
-def _residual_sparse(values, rows, starts, means, r, b, w, l2, norms, columns, yy, tol, max_passes):
+def _residual_sparse(values, rows, starts, means, r, b, w, l2, norms, columns, yy, tol, max_iter):
     """As the dense one, for compressed columns; the residual is r + offset, so that centring stays implicit."""
     kept = columns.copy()
     size = kept.size
@@ -524,7 +592,7 @@ def _residual_sparse(values, rows, starts, means, r, b, w, l2, norms, columns, y
                 total += values[t] * r[rows[t]]
             corr[j] = total - l2 * b[j]
         gap, size = _screen(corr, r, b, w, l2, norms, kept, size, yy)
-        if gap <= tol or passes >= max_passes:
+        if gap <= tol or passes >= max_iter:
             return gap, passes
         for sweep in range(10):
             moved = 0.0
@@ -669,7 +737,7 @@ class _WorkingSet:
     def solve(self, penalty):
         data, tol = self.data, self.settings["tol"] * self.data.yy
         w = penalty * self.weights
-        passes, limit = 0, self.settings["max_passes"]
+        passes, limit = 0, self.settings["max_iter"]
         if self.corr is None:
             self._refresh()
         if self.last_penalty is not None and penalty < self.last_penalty:
@@ -795,29 +863,29 @@ def _with_unpenalised(data, w, weights, settings):
         start=settings["start"],
         y_norm2=data.yy,
         tol=settings["tol"],
-        max_passes=settings["max_passes"],
+        max_iter=settings["max_iter"],
     )
 
 
-def _batch(Q, C, W, B, l2, scale, tol, max_passes):
+def _batch(Q, C, W, B, l2, scale, tol, max_iter):
     """Run all problems; where some weights vanish, on the Schur complement of the penalised block."""
     tol = check_scalar(tol, "tol", low=0, closed="neither")
-    max_passes = check_scalar(max_passes, "max_passes", low=1, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     gaps, passes = np.zeros(len(C)), np.zeros(len(C), dtype=np.int64)
-    tols = tol * np.where(scale < 0, np.abs(C).max(axis=1, initial=0.0), scale)
+    tols = tol * _unit(C, scale)
     free = W == 0
     if not free.any():
-        _run_batch(Q, C, W, B, l2, scale, tols, max_passes, gaps, passes)
+        _run_batch(Q, C, W, B, l2, scale, tols, max_iter, gaps, passes)
     else:
         for k in range(len(C)):
-            gaps[k], passes[k] = _eliminate(Q, C[k], W[k], B[k], l2, scale[k], tols[k], max_passes)
-    return B, np.maximum(gaps, 0.0), passes, gaps <= tols
+            gaps[k], passes[k] = _eliminate(Q, C[k], W[k], B[k], l2, scale[k], tols[k], max_iter)
+    return GramBatch(B, np.maximum(gaps, 0.0), passes, gaps <= tols)
 
 
-def _eliminate(Q, c, w, b, l2, yy, tol, max_passes):
+def _eliminate(Q, c, w, b, l2, yy, tol, max_iter):
     u, v = np.flatnonzero(w == 0), np.flatnonzero(w > 0)
     if u.size == 0:
-        return gram_descent(Q, c, w, l2, b, yy, tol, max_passes)
+        return gram_descent(Q, c, w, l2, b, yy, tol, max_iter)
     Quu = Q[np.ix_(u, u)] + l2 * np.eye(u.size)
     solved = np.linalg.lstsq(Quu, np.column_stack([Q[np.ix_(u, v)], c[u]]), rcond=None)[0]
     passes, gap = 0, 0.0
@@ -826,7 +894,7 @@ def _eliminate(Q, c, w, b, l2, yy, tol, max_passes):
         reduced = c[v] - Q[np.ix_(v, u)] @ solved[:, -1]
         inner = b[v]
         rest = yy if yy < 0 else max(yy - float(c[u] @ solved[:, -1]), 0.0)
-        gap, passes = gram_descent(0.5 * (schur + schur.T), reduced, w[v], l2, inner, rest, tol, max_passes)
+        gap, passes = gram_descent(0.5 * (schur + schur.T), reduced, w[v], l2, inner, rest, tol, max_iter)
         b[v] = inner
     b[u] = solved[:, -1] - solved[:, :-1] @ b[v]
     return gap, passes
@@ -843,7 +911,7 @@ def _check_weights(weights, p):
     return weights
 
 
-def _check_problem(X, y, weights, l2, start, center, mode, tol, max_passes):
+def _check_problem(X, y, weights, l2, start, center, mode, tol, max_iter):
     data = _Data(X, y, bool(center))
     weights = _check_weights(weights, data.p)
     check_choice(mode, "mode", ("gram", "residual"))
@@ -851,16 +919,16 @@ def _check_problem(X, y, weights, l2, start, center, mode, tol, max_passes):
     if start.size != data.p:
         raise ValueError(f"start must have {data.p} entries, got {start.size}")
     settings = {
-        "l2": check_scalar(l2, "l2", low=0),
+        "l2": data.n * check_scalar(l2, "l2", low=0),
         "tol": check_scalar(tol, "tol", low=0, closed="neither"),
-        "max_passes": check_scalar(max_passes, "max_passes", low=1, integer=True),
+        "max_iter": check_scalar(max_iter, "max_iter", low=1, integer=True),
         "start": start,
         "mode": mode,
     }
     return data, weights, settings
 
 
-def _check_gram(Q, C, penalty, weights, l2, start):
+def _check_gram(Q, C, alpha, weights, l2, start):
     Q = np.ascontiguousarray(check_finite_array(Q, "Q", ndim=2))
     C = np.ascontiguousarray(check_finite_array(C, "C", ndim=2))
     k, p = C.shape
@@ -870,15 +938,15 @@ def _check_gram(Q, C, penalty, weights, l2, start):
     if p and np.diagonal(Q).min() < 0:
         raise ValueError(f"Q must be positive semi-definite, its diagonal holds {np.diagonal(Q).min():.3g}")
     check_scalar(l2, "l2", low=0)
-    penalty = check_finite_array(penalty, "penalty")
-    if (penalty < 0).any() or penalty.ndim > 1 or (penalty.ndim == 1 and penalty.size != k):
-        raise ValueError("penalty must be non-negative: one number, or one for each problem")
+    alpha = check_finite_array(alpha, "alpha")
+    if (alpha < 0).any() or alpha.ndim > 1 or (alpha.ndim == 1 and alpha.size != k):
+        raise ValueError("alpha must be non-negative: one number, or one for each problem")
     W = np.ones((k, p)) if weights is None else np.asarray(weights, dtype=np.float64)
     if W.shape not in ((p,), (k, p)) or not (W >= 0).all():
         raise ValueError(f"weights must be non-negative, of shape {(p,)} or {(k, p)}")
     W = np.broadcast_to(W, (k, p))
     with np.errstate(invalid="ignore"):
-        W = np.where(np.isinf(W), np.inf, W * np.broadcast_to(np.atleast_1d(penalty)[:, None], (k, 1)))
+        W = np.where(np.isinf(W), np.inf, W * np.broadcast_to(np.atleast_1d(alpha)[:, None], (k, 1)))
     starts = np.zeros((k, p)) if start is None else np.array(check_finite_array(start, "start")).reshape(-1, p)
     if starts.shape != (k, p):
         raise ValueError(f"start must have shape {(k, p)}")

@@ -1,63 +1,64 @@
-"""The exact lasso path: all knots of b(penalty), which is piecewise linear.
+"""The exact lasso path: all knots of b(alpha), which is piecewise linear.
 
-For 1/2 |y - Xb|^2 + penalty |b|_1 the correlations X'(y - Xb) of the active variables equal penalty times their signs.
+For 1/(2n) |y - Xb|^2 + alpha |b|_1, with penalty = n alpha, the correlations X'(y - Xb) of the active variables
+equal the penalty times their signs.
 Lowering the penalty moves the active coefficients along (X_A'X_A)^{-1} s_A until an inactive correlation
 reaches the penalty (it joins) or an active coefficient reaches zero (it leaves). Between two such knots everything
 is linear, so the knots are the whole path (Efron, Hastie, Johnstone and Tibshirani 2004, with the lasso's drops).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import Result, check_finite_array, check_scalar
 
 __all__ = ["Homotopy", "lasso_homotopy"]
 
 
-@dataclass(frozen=True)
-class Homotopy:
+@dataclass(frozen=True, eq=False)
+class Homotopy(Result):
     """The knots of a lasso path.
 
     Attributes
     ----------
-    penalties : ndarray of shape (k,)
-        Decreasing, from the smallest penalty with b = 0.
+    alphas : ndarray of shape (k,)
+        Decreasing, from the smallest one with b = 0.
     coefs : ndarray of shape (k, p)
         The solution at each knot.
     events : list of (tuple of int, tuple of int)
         The variables that join and those that drop out at each knot; both empty at the end.
     """
 
-    penalties: np.ndarray
+    alphas: np.ndarray
     coefs: np.ndarray
     events: list
 
-    def at(self, penalty):
-        """Return the solution at any penalty between the knots (or above the first) by linear interpolation.
+    def at(self, alpha):
+        """Return the solution at any alpha between the knots (or above the first) by linear interpolation.
 
         Examples
         --------
-        >>> lasso_homotopy([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0]).at(2.5)
+        >>> lasso_homotopy([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0]).at(1.25)
         array([0.5, 0. ])
         """
-        penalty = np.asarray(penalty, dtype=np.float64)
-        last = self.penalties[-1]
-        if not (penalty >= last * (1 - 1e-12)).all():
-            raise ValueError(f"penalty must be at least {last:.6g}, where the computed path ends")
-        clipped = np.clip(penalty, last, self.penalties[0])
-        k = np.clip(np.searchsorted(-self.penalties, -clipped, side="right") - 1, 0, len(self.penalties) - 2)
+        alpha = np.asarray(alpha, dtype=np.float64)
+        last = self.alphas[-1]
+        if not (alpha >= last * (1 - 1e-12)).all():
+            raise ValueError(f"alpha must be at least {last:.6g}, where the computed path ends")
+        clipped = np.clip(alpha, last, self.alphas[0])
+        k = np.clip(np.searchsorted(-self.alphas, -clipped, side="right") - 1, 0, len(self.alphas) - 2)
         k = np.maximum(k, 0)
-        if len(self.penalties) == 1:
-            return np.broadcast_to(self.coefs[0], (*penalty.shape, self.coefs.shape[1])).copy()
-        width = self.penalties[k] - self.penalties[k + 1]
-        share = np.where(width > 0, (self.penalties[k] - clipped) / np.where(width > 0, width, 1.0), 0.0)[..., None]
+        if len(self.alphas) == 1:
+            return np.broadcast_to(self.coefs[0], (*alpha.shape, self.coefs.shape[1])).copy()
+        width = self.alphas[k] - self.alphas[k + 1]
+        share = np.where(width > 0, (self.alphas[k] - clipped) / np.where(width > 0, width, 1.0), 0.0)[..., None]
         return self.coefs[k] * (1.0 - share) + self.coefs[k + 1] * share
 
 
-def lasso_homotopy(X, y, *, center=False, min_penalty=0.0, max_steps=None):
-    """Return every knot of the lasso path from b = 0 down to `min_penalty`.
+def lasso_homotopy(X, y, *, center=False, min_alpha=0.0, max_iter=None):
+    """Return every knot of the lasso path from b = 0 down to `min_alpha`.
 
     Where several correlations reach the penalty at once, which of them join is decided by a small quadratic problem. A
     column that depends linearly on the active ones cannot change the fit and stays out while they are active; with
@@ -69,8 +70,9 @@ def lasso_homotopy(X, y, *, center=False, min_penalty=0.0, max_steps=None):
     y : array-like of shape (n,)
     center : bool, default=False
         Subtract the means first (an unpenalised intercept).
-    min_penalty : float, default=0.0
-    max_steps : int, optional
+    min_alpha : float, default=0.0
+        Where to stop, in the scaling 1/(2n) |y - Xb|^2 + alpha |b|_1.
+    max_iter : int, optional
         By default ``50 min(n, p) + 8p``, far beyond what data need; reaching it is an error.
 
     Returns
@@ -80,8 +82,8 @@ def lasso_homotopy(X, y, *, center=False, min_penalty=0.0, max_steps=None):
     Examples
     --------
     >>> path = lasso_homotopy([[1.0, 0.0], [0.0, 2.0]], [3.0, 1.0])
-    >>> path.penalties
-    array([3., 2., 0.])
+    >>> path.alphas
+    array([1.5, 1. , 0. ])
     >>> path.coefs
     array([[0. , 0. ],
            [1. , 0. ],
@@ -92,14 +94,13 @@ def lasso_homotopy(X, y, *, center=False, min_penalty=0.0, max_steps=None):
     n, p = X.shape
     if n != y.size or n == 0 or p == 0:
         raise ValueError(f"X must have one row for each of the {y.size} entries of y, got shape {X.shape}")
-    min_penalty = check_scalar(min_penalty, "min_penalty", low=0)
-    max_steps = (
-        50 * min(n, p) + 8 * p if max_steps is None else check_scalar(max_steps, "max_steps", low=1, integer=True)
-    )
+    min_alpha = check_scalar(min_alpha, "min_alpha", low=0)
+    max_iter = 50 * min(n, p) + 8 * p if max_iter is None else check_scalar(max_iter, "max_iter", low=1, integer=True)
     if center:
         X, y = X - X.mean(axis=0), y - y.mean()
     X = np.asfortranarray(X)
-    return _Path(X, X.T @ y, min_penalty).run(max_steps)
+    knots = _Path(X, X.T @ y, n * min_alpha).run(max_iter)
+    return replace(knots, alphas=knots.alphas / n)
 
 
 class _Path:
@@ -116,9 +117,9 @@ class _Path:
         self.cross = np.zeros((self.p, 0), order="F")
         self.L = np.zeros((0, 0))
 
-    def run(self, max_steps):
+    def run(self, max_iter):
         knots, coefs, events = [], [], []
-        for _ in range(max_steps):
+        for _ in range(max_iter):
             knots.append(self.penalty)
             coefs.append(self.b.copy())
             if self.penalty <= self.floor + self.tiny:
@@ -130,7 +131,7 @@ class _Path:
             after = set(self.moving)
             events.append((tuple(sorted(after - before)), tuple(sorted(before - after))))
             self._advance(direction, speed)
-        raise RuntimeError(f"the path has more than max_steps={max_steps} knots")
+        raise RuntimeError(f"the path has more than max_iter={max_iter} knots")
 
     def _direction(self):
         """Return how coefficients and correlations move as the penalty falls.

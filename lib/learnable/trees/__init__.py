@@ -6,6 +6,6 @@ subtrees (`weakest_links`).
 """
 
 from learnable.trees.growing import CRITERIA, Tree, grow
-from learnable.trees.pruning import PruningPath, best_subtree, weakest_links
+from learnable.trees.pruning import PruningPath, weakest_links
 
-__all__ = ["CRITERIA", "PruningPath", "Tree", "best_subtree", "grow", "weakest_links"]
+__all__ = ["CRITERIA", "PruningPath", "Tree", "grow", "weakest_links"]

@@ -113,8 +113,8 @@ def grow(
     n_classes=None,
     sample_weight=None,
     max_depth=None,
-    min_split=2,
-    min_leaf=1,
+    min_samples_split=2,
+    min_samples_leaf=1,
     presorted=None,
 ):
     """Grow a binary tree by exact best splits.
@@ -129,9 +129,9 @@ def grow(
     sample_weight : array (n,), optional
         Not negative, not all zero.
     max_depth : int, optional
-    min_split : int
+    min_samples_split : int
         A node with fewer samples is not split.
-    min_leaf : int
+    min_samples_leaf : int
         Fewest samples on either side of a split.
     presorted : array (d, n), optional
         Row j sorts feature j (stable); sort once when many trees share X (see `presort`).
@@ -157,8 +157,8 @@ def grow(
     if n == 0 or d == 0:
         raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
     check_choice(criterion, "criterion", CRITERIA)
-    min_split = check_scalar(min_split, "min_split", low=2, integer=True)
-    min_leaf = check_scalar(min_leaf, "min_leaf", low=1, integer=True)
+    min_samples_split = check_scalar(min_samples_split, "min_samples_split", low=2, integer=True)
+    min_samples_leaf = check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
     limit = n if max_depth is None else check_scalar(max_depth, "max_depth", low=0, integer=True)
     weight = np.ones(n) if sample_weight is None else check_finite_array(sample_weight, "sample_weight", ndim=1)
     if weight.shape != (n,) or weight.min() < 0 or not weight.sum() > 0:
@@ -178,8 +178,8 @@ def grow(
         k,
         CRITERIA.index(criterion),
         limit,
-        min_split,
-        min_leaf,
+        min_samples_split,
+        min_samples_leaf,
         _xlogx(n, weight),
     )
     if origin:

@@ -14,7 +14,7 @@ from numba import njit
 
 from learnable.validation import check_finite_array, check_has, check_scalar
 
-__all__ = ["PruningPath", "best_subtree", "weakest_links"]
+__all__ = ["PruningPath", "weakest_links"]
 
 _TIE = 1e-10  # of a node's cost: links that differ by less are equally weak
 
@@ -43,10 +43,10 @@ class PruningPath:
         """Mask of the internal nodes of subtree ``index``."""
         return self.collapsed_at > index
 
-    def index_for(self, penalty):
+    def index_for(self, alpha):
         """The subtree that is optimal, and smallest, for a penalty."""
-        penalty = check_scalar(penalty, "penalty", low=0.0)
-        return int(np.searchsorted(self.penalty, penalty * (1 + 1e-12), side="right")) - 1
+        alpha = check_scalar(alpha, "alpha", low=0.0)
+        return int(np.searchsorted(self.penalty, alpha * (1 + 1e-12), side="right")) - 1
 
 
 def weakest_links(tree, costs=None):
@@ -208,21 +208,21 @@ def _remove(key, node, place, i, size):
     return last
 
 
-def best_subtree(tree, penalty, costs=None):
+def best_subtree(tree, alpha, costs=None):
     """Smallest optimal subtree for one penalty by dynamic programming from the leaves: (keep, value, leaves). O(nodes).
 
     The reference for `weakest_links`; ties are decided for the smaller tree.
     """
-    penalty = check_scalar(penalty, "penalty", low=0.0)
+    alpha = check_scalar(alpha, "alpha", low=0.0)
     costs = _node_costs(tree, costs)
-    value = costs + penalty
+    value = costs + alpha
     leaves = np.ones(tree.n_nodes, int)
     keep = np.zeros(tree.n_nodes, bool)
     for node in range(tree.n_nodes - 1, -1, -1):
         if tree.left[node] >= 0:
             split = value[tree.left[node]] + value[tree.right[node]]
             below = leaves[tree.left[node]] + leaves[tree.right[node]]
-            if split < value[node] - _TIE * abs(costs[node]) - 1e-12 * penalty * below:
+            if split < value[node] - _TIE * abs(costs[node]) - 1e-12 * alpha * below:
                 value[node] = split
                 leaves[node] = below
                 keep[node] = True

@@ -16,7 +16,7 @@ from learnable.validation.labels import (
     signed_labels,
 )
 from learnable.validation.probabilities import check_probabilities, check_probability_vector, probability_tolerance
-from learnable.validation.randomness import check_rng
+from learnable.validation.randomness import check_rng, check_seed
 from learnable.validation.results import Result, warn_not_converged
 from learnable.validation.scalars import check_choice, check_has, check_scalar
 
@@ -33,6 +33,7 @@ __all__ = [
     "check_probability_vector",
     "check_rng",
     "check_scalar",
+    "check_seed",
     "check_sentinel",
     "check_symmetric",
     "check_weights",

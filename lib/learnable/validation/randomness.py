@@ -4,7 +4,7 @@ from numbers import Integral
 
 import numpy as np
 
-__all__ = ["check_rng"]
+__all__ = ["check_rng", "check_seed"]
 
 
 def check_rng(random_state, name="random_state"):
@@ -40,3 +40,27 @@ def check_rng(random_state, name="random_state"):
     if isinstance(random_state, np.random.RandomState):
         raise TypeError(f"{message}; in place of RandomState(7) write 7 or numpy.random.default_rng(7)")
     raise ValueError(f"{message}, got {random_state!r}")
+
+
+def check_seed(random_state, name="random_state"):
+    """Return None or an int for a library that takes no Generator: an int stays, a Generator draws one.
+
+    Parameters
+    ----------
+    random_state : None, int or numpy.random.Generator
+    name : str, default="random_state"
+        The argument's name, for the message.
+
+    Returns
+    -------
+    int or None
+
+    Examples
+    --------
+    >>> check_seed(7), check_seed(None)
+    (7, None)
+    """
+    rng = check_rng(random_state, name)
+    if isinstance(random_state, np.random.Generator):
+        return int(rng.integers(2**31))
+    return None if random_state is None else int(random_state)

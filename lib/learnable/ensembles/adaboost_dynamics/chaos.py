@@ -15,7 +15,7 @@ from learnable.ensembles.adaboost_dynamics.dynamics import AdaBoostMatrix, check
 from learnable.ensembles.weak_learners import stump_outputs
 from learnable.validation import check_finite_array, check_rng, check_scalar
 
-__all__ = ["Crossing", "crossings", "lyapunov", "random_matrix", "recurrence", "separation", "stump_matrix"]
+__all__ = ["Crossing", "crossings", "lyapunov", "random_matrix", "separation", "stump_matrix"]
 
 
 def random_matrix(m, n, p=0.6, random_state=0):

@@ -23,7 +23,6 @@ __all__ = [
     "counterexamples",
     "fold",
     "golden_cycles",
-    "group_rows",
     "mm_beta1",
     "mm_cycle",
     "one_error_matrix",

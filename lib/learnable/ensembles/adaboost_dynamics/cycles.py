@@ -31,8 +31,6 @@ __all__ = [
     "MaxMarginCheck",
     "cycle_margin",
     "find_cycle",
-    "smallest_period",
-    "solve_cycle",
     "theorem5_check",
     "verify_cycle",
 ]

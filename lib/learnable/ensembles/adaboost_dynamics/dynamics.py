@@ -120,7 +120,7 @@ def map_jacobian(M, d, j):
     return np.diag(scale) - np.outer(d * column * scale**2, column)
 
 
-def margin(M, lam):
+def margin(M, coef):
     """Smallest margin min_i (Mλ)_i / ‖λ‖₁ of a vote.
 
     Examples
@@ -129,11 +129,11 @@ def margin(M, lam):
     0.333333
     """
     M = check_finite_array(M, "M", ndim=2)
-    lam = check_finite_array(lam, "lam", ndim=1)
-    total = np.abs(lam).sum()
-    if lam.size != M.shape[1] or total == 0:
+    coef = check_finite_array(coef, "coef", ndim=1)
+    total = np.abs(coef).sum()
+    if coef.size != M.shape[1] or total == 0:
         raise ValueError(f"lam must have {M.shape[1]} entries that are not all zero")
-    return float((M @ lam).min() / total)
+    return float((M @ coef).min() / total)
 
 
 @dataclass(frozen=True)

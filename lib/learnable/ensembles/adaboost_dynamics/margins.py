@@ -17,7 +17,7 @@ from learnable.ensembles.adaboost_dynamics.dynamics import TIE, check_matrix, fi
 from learnable.ensembles.margins import minimax_margin
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
-__all__ = ["MarginRun", "adaboost_star", "arc_gv", "coordinate_ascent", "edge_minmax", "lpboost", "max_margin"]
+__all__ = ["MarginRun", "adaboost_star", "arc_gv", "coordinate_ascent", "lpboost", "max_margin"]
 
 
 def max_margin(M):

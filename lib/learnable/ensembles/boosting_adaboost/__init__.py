@@ -6,25 +6,20 @@ later chapters share them; this package has the algorithms and the bounds of Lem
 
 from learnable.ensembles.boosting_adaboost.adaboost import AdaBoost, RoundResult, adaboost_round
 from learnable.ensembles.boosting_adaboost.bounds import (
-    edge_threshold,
     margin_bound,
-    margin_risk_bound,
     rademacher_margin_bound,
-    rademacher_risk_bound,
     rademacher_vc_bound,
-    ramp_loss,
     rounds_to_separate,
     sample_size_for,
     training_bound,
 )
-from learnable.ensembles.boosting_adaboost.rademacher import rademacher, rademacher_supremum
+from learnable.ensembles.boosting_adaboost.rademacher import rademacher
 from learnable.ensembles.boosting_adaboost.regression import (
     ForwardStagewiseLinear,
     L2Boost,
     StagewiseRegressor,
     stagewise_path,
 )
-from learnable.ensembles.boosting_adaboost.risks import excess_phi_risk, excess_risk, phi_risk
 from learnable.ensembles.boosting_adaboost.trees import GradientBoostedTrees
 from learnable.ensembles.gradient import GradientBoost, LogitBoost, line_search
 from learnable.ensembles.margins import MinimaxMargin, margin_distribution, minimax_margin
@@ -40,21 +35,13 @@ __all__ = [
     "RoundResult",
     "StagewiseRegressor",
     "adaboost_round",
-    "edge_threshold",
-    "excess_phi_risk",
-    "excess_risk",
     "line_search",
     "margin_bound",
     "margin_distribution",
-    "margin_risk_bound",
     "minimax_margin",
-    "phi_risk",
     "rademacher",
     "rademacher_margin_bound",
-    "rademacher_risk_bound",
-    "rademacher_supremum",
     "rademacher_vc_bound",
-    "ramp_loss",
     "rounds_to_separate",
     "sample_size_for",
     "stagewise_path",

@@ -11,13 +11,9 @@ from scipy.special import xlogy
 from learnable.validation import check_finite_array, check_probabilities, check_scalar
 
 __all__ = [
-    "edge_threshold",
     "margin_bound",
-    "margin_risk_bound",
     "rademacher_margin_bound",
-    "rademacher_risk_bound",
     "rademacher_vc_bound",
-    "ramp_loss",
     "rounds_to_separate",
     "sample_size_for",
     "training_bound",

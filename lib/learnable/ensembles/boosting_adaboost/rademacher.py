@@ -10,7 +10,7 @@ import numpy as np
 from learnable.ensembles.weak_learners import SortedFeatures
 from learnable.validation import check_finite_array, check_rng, check_scalar
 
-__all__ = ["rademacher", "rademacher_supremum"]
+__all__ = ["rademacher"]
 
 
 def rademacher_supremum(X, sigma, rules="stumps"):

@@ -8,7 +8,7 @@ from learnable.ensembles.losses import get_surrogate
 from learnable.laws.problems import FiniteProblem
 from learnable.validation import check_finite_array
 
-__all__ = ["excess_phi_risk", "excess_risk", "phi_risk"]
+__all__ = []
 
 
 def _setting(problem, f):

@@ -23,9 +23,9 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_rounds : int
-    depth : int
+    max_depth : int
     shrinkage : float
-    min_leaf : int
+    min_samples_leaf : int
 
     Attributes
     ----------
@@ -38,16 +38,16 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> X = np.arange(8.0)[:, None]
-    >>> model = GradientBoostedTrees(n_rounds=20, depth=2).fit(X, [0, 0, 1, 1, 1, 0, 0, 0])
+    >>> model = GradientBoostedTrees(n_rounds=20, max_depth=2).fit(X, [0, 0, 1, 1, 1, 0, 0, 0])
     >>> model.predict(X).tolist()
     [0, 0, 1, 1, 1, 0, 0, 0]
     """
 
-    def __init__(self, n_rounds=100, depth=3, shrinkage=0.1, min_leaf=1):
+    def __init__(self, n_rounds=100, max_depth=3, shrinkage=0.1, min_samples_leaf=1):
         self.n_rounds = n_rounds
-        self.depth = depth
+        self.max_depth = max_depth
         self.shrinkage = shrinkage
-        self.min_leaf = min_leaf
+        self.min_samples_leaf = min_samples_leaf
 
     def fit(self, X, y):
         """Sort the features once, then T rounds of O(depth · n · d)."""
@@ -55,11 +55,11 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
         self.classes_, codes = binary_codes(y)
         rounds = check_scalar(self.n_rounds, "n_rounds", low=1, integer=True)
         shrinkage = check_scalar(self.shrinkage, "shrinkage", low=0, closed="neither")
-        learner = RegressionTree(self.depth, self.min_leaf).prepare(X)
+        learner = RegressionTree(self.max_depth, self.min_samples_leaf).prepare(X)
         target = codes.astype(np.float64)
         mean = target.mean()
         self.init_ = float(np.log(mean / (1 - mean)))
-        size = 2 ** (learner.depth + 1) - 1
+        size = 2 ** (learner.max_depth + 1) - 1
         feature, threshold = np.empty((rounds, size), np.int64), np.empty((rounds, size))
         value, losses = np.zeros((rounds, size)), np.empty(rounds)
         f = np.full(len(target), self.init_)

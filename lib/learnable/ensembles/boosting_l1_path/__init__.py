@@ -12,23 +12,21 @@ By concept:
 from learnable.ensembles.boosting_l1_path.classifier import BoostedPathClassifier
 from learnable.ensembles.boosting_l1_path.constrained import (
     ConstrainedPath,
-    kkt_l1,
     l1_constrained_path,
     path_direction,
     separable_limit,
     sparsify,
 )
-from learnable.ensembles.boosting_l1_path.dictionaries import monomials, scale_columns, stump_dictionary
+from learnable.ensembles.boosting_l1_path.dictionaries import monomials, scale_columns
 from learnable.ensembles.boosting_l1_path.margins import (
     MaxMargin,
     lemma4_threshold,
-    lexicographic_margins,
     margin,
     max_l1_margin,
     max_l2_margin,
     normalised_margins,
 )
-from learnable.ensembles.boosting_l1_path.stepping import BoostPath, eps_boost, l2_boost_path, line_search_boost
+from learnable.ensembles.boosting_l1_path.stepping import BoostPath, eps_boost, l2_boost_path
 
 __all__ = [
     "BoostPath",
@@ -36,12 +34,9 @@ __all__ = [
     "ConstrainedPath",
     "MaxMargin",
     "eps_boost",
-    "kkt_l1",
     "l1_constrained_path",
     "l2_boost_path",
     "lemma4_threshold",
-    "lexicographic_margins",
-    "line_search_boost",
     "margin",
     "max_l1_margin",
     "max_l2_margin",
@@ -51,5 +46,4 @@ __all__ = [
     "scale_columns",
     "separable_limit",
     "sparsify",
-    "stump_dictionary",
 ]

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.ensembles.boosting_l1_path.dictionaries import monomials
 from learnable.ensembles.boosting_l1_path.stepping import eps_boost
 from learnable.ensembles.gradient import GradientBoost
-from learnable.validation import check_choice, check_scalar
+from learnable.validation import check_choice, check_scalar, check_seed
 
 __all__ = ["BoostedPathClassifier"]
 
@@ -24,16 +24,16 @@ class BoostedPathClassifier(GradientBoost):
     Parameters
     ----------
     base : {"stump", "tree", "linear", "poly"} or int, default="tree"
-        ``"tree"`` grows trees of depth `depth`; an integer is a depth.
+        ``"tree"`` grows trees of depth `max_depth`; an integer is a depth.
     loss : {"exponential", "logistic"}, default="logistic"
     eps : float, default=0.1
     n_steps : int, default=300
-    depth : int, default=3
+    max_depth : int, default=3
     degree : int, default=3
         Of the polynomials.
     validation_fraction : float, default=0
         Share of the sample held out to choose the number of steps; 0 takes all steps.
-    random_state : int, default=0
+    random_state : None, int or Generator, default=0
         For the split.
 
     Attributes
@@ -55,14 +55,14 @@ class BoostedPathClassifier(GradientBoost):
     """
 
     def __init__(
-        self, base="tree", loss="logistic", *, eps=0.1, n_steps=300, depth=3, degree=3, validation_fraction=0.0,
+        self, base="tree", loss="logistic", *, eps=0.1, n_steps=300, max_depth=3, degree=3, validation_fraction=0.0,
         random_state=0,
     ):  # fmt: skip
         self.base = base
         self.loss = loss
         self.eps = eps
         self.n_steps = n_steps
-        self.depth = depth
+        self.max_depth = max_depth
         self.degree = degree
         self.validation_fraction = validation_fraction
         self.random_state = random_state
@@ -79,7 +79,8 @@ class BoostedPathClassifier(GradientBoost):
             return self
         if sample_weight is not None:
             raise ValueError("sample_weight and validation_fraction do not go together")
-        inner, outer, a, b = train_test_split(X, signs, test_size=share, random_state=self.random_state, stratify=signs)
+        seed = check_seed(self.random_state)
+        inner, outer, a, b = train_test_split(X, signs, test_size=share, random_state=seed, stratify=signs)
         self._run(inner, a, None)
         errors = np.mean((self.staged_decision_function(outer) >= 0.0) != (b > 0), axis=1)
         self.validation_error_ = errors
@@ -101,7 +102,9 @@ class BoostedPathClassifier(GradientBoost):
             self.coef_ = self.path_.coefs[-1]
             self.rules_ = []
             return
-        depth = {"stump": 1, "tree": self.depth}.get(self.base, self.base) if isinstance(self.base, str) else self.base
+        depth = (
+            {"stump": 1, "tree": self.max_depth}.get(self.base, self.base) if isinstance(self.base, str) else self.base
+        )
         inner = GradientBoost(self.loss, depth, steps, step=float(self.eps))
         inner.fit(X, signs, sample_weight)
         self.rules_, self.alphas_, self.losses_ = inner.rules_, inner.alphas_, inner.losses_

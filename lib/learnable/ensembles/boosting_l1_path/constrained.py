@@ -13,7 +13,7 @@ from learnable.ensembles.boosting_l1_path.stepping import _EXPONENTIAL, _LOGISTI
 from learnable.optim.homotopy import lasso_homotopy
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
-__all__ = ["ConstrainedPath", "kkt_l1", "l1_constrained_path", "path_direction", "separable_limit", "sparsify"]
+__all__ = ["ConstrainedPath", "l1_constrained_path", "path_direction", "separable_limit", "sparsify"]
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def l1_constrained_path(H, y, loss, c_grid, *, tol=1e-8, max_iter=500):
     coefs, penalties, worst = np.empty((grid.size, H.shape[1])), np.empty(grid.size), np.empty(grid.size)
     if code == _SQUARED:
         knots = lasso_homotopy(H, y)
-        norms = np.abs(knots.coefs).sum(axis=1)
+        norms, scaled = np.abs(knots.coefs).sum(axis=1), len(y) * knots.alphas
         for k, c in enumerate(grid):
             if c >= norms[-1]:
                 coefs[k], penalties[k], worst[k] = knots.coefs[-1], 0.0, 0.0
@@ -151,7 +151,7 @@ def l1_constrained_path(H, y, loss, c_grid, *, tol=1e-8, max_iter=500):
             i = int(np.argmax(norms > c))
             share = (c - norms[i - 1]) / (norms[i] - norms[i - 1])
             coefs[k] = (1.0 - share) * knots.coefs[i - 1] + share * knots.coefs[i]
-            penalties[k] = (1.0 - share) * knots.penalties[i - 1] + share * knots.penalties[i]
+            penalties[k] = (1.0 - share) * scaled[i - 1] + share * scaled[i]
             slope = -(H.T @ (y - H @ coefs[k]))
             worst[k] = _conditions(slope, coefs[k])[1]
         return ConstrainedPath(grid, coefs, penalties, worst)

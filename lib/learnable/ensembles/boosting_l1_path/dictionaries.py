@@ -10,7 +10,7 @@ import numpy as np
 from learnable.ensembles.weak_learners import stump_outputs
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["monomials", "scale_columns", "stump_dictionary"]
+__all__ = ["monomials", "scale_columns"]
 
 
 def monomials(X, degree):

@@ -14,7 +14,6 @@ from learnable.validation import check_choice, check_finite_array, check_scalar
 __all__ = [
     "MaxMargin",
     "lemma4_threshold",
-    "lexicographic_margins",
     "margin",
     "max_l1_margin",
     "max_l2_margin",

@@ -12,7 +12,7 @@ from learnable.ensembles.gradient import line_search
 from learnable.ensembles.losses import Surrogate, get_surrogate
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["BoostPath", "eps_boost", "l2_boost_path", "line_search_boost", "read_problem"]
+__all__ = ["BoostPath", "eps_boost", "l2_boost_path", "read_problem"]
 
 _SQUARED, _EXPONENTIAL, _LOGISTIC = 0, 1, 2
 # A slope that exceeds another by less than this is equal to it.

@@ -26,7 +26,15 @@ from learnable.laws.decisions import (
 )
 from learnable.laws.reject import coverage_threshold
 from learnable.laws.tables import check_loss_matrix, check_posteriors
-from learnable.validation import NO_SENTINEL, check_scalar, check_sentinel, check_weights, decode_labels, encode_labels
+from learnable.validation import (
+    NO_SENTINEL,
+    check_scalar,
+    check_seed,
+    check_sentinel,
+    check_weights,
+    decode_labels,
+    encode_labels,
+)
 
 __all__ = ["CostSensitiveClassifier", "RejectClassifier"]
 
@@ -245,7 +253,7 @@ class RejectClassifier(_DecisionClassifier):
         Share of the training data set aside, stratified by class, to find the threshold for
         `coverage`. With None the threshold is found on the data passed to `fit` itself, which is right
         for a frozen estimator that has not seen them and optimistic for any other.
-    random_state : int, RandomState instance or None, default=None
+    random_state : None, int or Generator, default=None
         For the split.
 
     Attributes
@@ -392,7 +400,7 @@ class RejectClassifier(_DecisionClassifier):
             *(params[name] for name in aligned),
             test_size=share,
             stratify=y,
-            random_state=self.random_state,
+            random_state=check_seed(self.random_state),
         )
         split = dict(zip(aligned, parts[4::2], strict=True))
         return (parts[0], parts[2]), parts[1], {**params, **split}

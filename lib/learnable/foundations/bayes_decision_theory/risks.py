@@ -14,17 +14,8 @@ from learnable.laws.tables import check_loss_matrix
 from learnable.validation import check_finite_array, check_has, check_scalar
 
 __all__ = [
-    "bayes_error_from_margin",
-    "bayes_error_from_max",
-    "bayes_error_from_min",
-    "bayes_error_from_variation",
-    "bayes_risk_costs",
-    "lp_bayes_risk",
-    "lp_minimizer",
     "lp_regret",
     "lp_risk",
-    "plug_in_regret",
-    "total_variation",
 ]
 
 

@@ -14,25 +14,21 @@ from learnable.foundations.classical_rules.plugin import (
     PlugIn,
     PlugInDensity,
     PlugInPair,
-    excess_risk_exact,
     plug_in_bounds,
-    weird_uniform_logpdf,
 )
 from learnable.foundations.classical_rules.voting import (
     KNN,
     HistogramRule,
     PartitionRule,
     Regressogram,
-    VoronoiCells,
     cover_hart,
     exact_risk_1d,
     knn_limit_risk,
     knn_regions_1d,
     student_joint_cdf,
     two_ball_risk,
-    weighted_limit_risk,
 )
-from learnable.trees import best_subtree as best_subtree_bruteforce
+from learnable.trees.pruning import best_subtree as best_subtree_bruteforce
 
 __all__ = [
     "FAMILIES",
@@ -47,17 +43,13 @@ __all__ = [
     "PlugInDensity",
     "PlugInPair",
     "Regressogram",
-    "VoronoiCells",
     "best_split",
     "best_subtree_bruteforce",
     "cover_hart",
     "exact_risk_1d",
-    "excess_risk_exact",
     "knn_limit_risk",
     "knn_regions_1d",
     "plug_in_bounds",
     "student_joint_cdf",
     "two_ball_risk",
-    "weighted_limit_risk",
-    "weird_uniform_logpdf",
 ]

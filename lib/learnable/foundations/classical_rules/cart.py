@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.trees import grow, weakest_links
-from learnable.validation import check_choice, check_scalar
+from learnable.validation import check_choice, check_scalar, check_seed
 
 __all__ = ["CARTClassifier", "CARTRegressor", "MedianTree", "best_split"]
 
@@ -37,10 +37,10 @@ class _CART(BaseEstimator):
             criterion,
             n_classes=k,
             max_depth=self.max_depth,
-            min_split=max(check_scalar(self.min_node, "min_node", low=1, integer=True), 2),
+            min_samples_split=max(check_scalar(self.min_samples_split, "min_samples_split", low=1, integer=True), 2),
         )
         self.path_ = weakest_links(self.full_tree_, self._prune_costs(self.full_tree_))
-        self._use(self.path_.index_for(check_scalar(self.penalty, "penalty", low=0)))
+        self._use(self.path_.index_for(check_scalar(self.alpha, "alpha", low=0)))
         return self
 
     def _use(self, index):
@@ -52,10 +52,10 @@ class _CART(BaseEstimator):
         check_is_fitted(self)
         return self.path_
 
-    def prune(self, penalty):
-        """Switch to the smallest optimal subtree for a penalty λ per leaf; cheap, and reversible."""
+    def prune(self, alpha):
+        """Switch to the smallest optimal subtree for a penalty alpha per leaf; cheap, and reversible."""
         check_is_fitted(self)
-        self._use(self.path_.index_for(penalty))
+        self._use(self.path_.index_for(alpha))
         return self
 
     def _path_errors(self, X, y):
@@ -71,15 +71,15 @@ class _CART(BaseEstimator):
         self._use(int(len(errors) - 1 - np.argmin(errors[::-1])))
         return self
 
-    def prune_by_cross_validation(self, X, y, folds=10, one_se=True, random_state=None):
+    def prune_by_cross_validation(self, X, y, cv=10, one_se=True, random_state=None):
         """Choose the penalty by cross-validation; with ``one_se`` the smallest tree within one standard error."""
         check_is_fitted(self)
         X, y = validate_data(self, X, y, reset=False, dtype=np.float64)
         edges = self.path_.penalty
         middles = np.sqrt(edges[1:] * edges[:-1])
         splitter = StratifiedKFold if isinstance(self, ClassifierMixin) else KFold
-        split = splitter(folds, shuffle=True, random_state=random_state).split(X, y)
-        errors = np.empty((folds, len(edges)))
+        split = splitter(cv, shuffle=True, random_state=check_seed(random_state)).split(X, y)
+        errors = np.empty((cv, len(edges)))
         for fold, (train, test) in enumerate(split):
             member = type(self)(**self.get_params()).fit(X[train], y[train])
             share = len(train) / len(X)
@@ -89,7 +89,7 @@ class _CART(BaseEstimator):
         mean = errors.mean(axis=0)
         best = int(np.argmin(mean))
         if one_se:
-            limit = mean[best] + errors[:, best].std(ddof=1) / np.sqrt(folds)
+            limit = mean[best] + errors[:, best].std(ddof=1) / np.sqrt(cv)
             best = int(np.flatnonzero(mean <= limit).max())
         self.cv_errors_ = mean
         self._use(best)
@@ -118,10 +118,10 @@ class CARTClassifier(ClassifierMixin, _CART):
         For growing.
     prune_impurity : {"error", "gini", "entropy"}
         For pruning: R_λ(T) = Σ_leaves n_i φ(p̂_i) + λ |T|.
-    min_node : int
+    min_samples_split : int
         A node with fewer samples is not split.
     max_depth : int, optional
-    penalty : float
+    alpha : float
         λ of the subtree in use after `fit`; `prune` changes it without growing again.
 
     Attributes
@@ -132,17 +132,17 @@ class CARTClassifier(ClassifierMixin, _CART):
 
     Examples
     --------
-    >>> rule = CARTClassifier(min_node=2).fit([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "b", "b"])
+    >>> rule = CARTClassifier(min_samples_split=2).fit([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "b", "b"])
     >>> rule.get_n_leaves(), rule.prune(1.5).get_n_leaves()
     (2, 1)
     """
 
-    def __init__(self, impurity="gini", prune_impurity="error", min_node=5, max_depth=None, penalty=0.0):
+    def __init__(self, impurity="gini", prune_impurity="error", min_samples_split=5, max_depth=None, alpha=0.0):
         self.impurity = impurity
         self.prune_impurity = prune_impurity
-        self.min_node = min_node
+        self.min_samples_split = min_samples_split
         self.max_depth = max_depth
-        self.penalty = penalty
+        self.alpha = alpha
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -173,19 +173,19 @@ class CARTRegressor(RegressorMixin, _CART):
 
     Parameters
     ----------
-    min_node, max_depth, penalty : see `CARTClassifier`
+    min_samples_split, max_depth, alpha : see `CARTClassifier`
 
     Examples
     --------
     >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> CARTRegressor(min_node=1, max_depth=1).fit(X, [1.0, 1.0, 5.0, 5.0]).predict([[0.4], [2.6]])
+    >>> CARTRegressor(min_samples_split=1, max_depth=1).fit(X, [1.0, 1.0, 5.0, 5.0]).predict([[0.4], [2.6]])
     array([1., 5.])
     """
 
-    def __init__(self, min_node=5, max_depth=None, penalty=0.0):
-        self.min_node = min_node
+    def __init__(self, min_samples_split=5, max_depth=None, alpha=0.0):
+        self.min_samples_split = min_samples_split
         self.max_depth = max_depth
-        self.penalty = penalty
+        self.alpha = alpha
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
@@ -209,12 +209,12 @@ class MedianTree(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> MedianTree(depth=1).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]]).tolist()
+    >>> MedianTree(max_depth=1).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]]).tolist()
     [0, 1]
     """
 
-    def __init__(self, depth=None):
-        self.depth = depth
+    def __init__(self, max_depth=None):
+        self.max_depth = max_depth
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -226,10 +226,10 @@ class MedianTree(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         n, d = X.shape
-        if self.depth is None:
+        if self.max_depth is None:
             levels = int(0.5 * np.log2(n))
         else:
-            levels = check_scalar(self.depth, "depth", low=0, integer=True)
+            levels = check_scalar(self.max_depth, "max_depth", low=0, integer=True)
         self._cuts, self._votes = {}, {}
         pending = [(1, 0, np.arange(n))]
         while pending:

@@ -22,9 +22,7 @@ __all__ = [
     "PlugIn",
     "PlugInDensity",
     "PlugInPair",
-    "excess_risk_exact",
     "plug_in_bounds",
-    "weird_uniform_logpdf",
 ]
 
 

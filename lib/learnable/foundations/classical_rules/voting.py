@@ -22,14 +22,12 @@ __all__ = [
     "HistogramRule",
     "PartitionRule",
     "Regressogram",
-    "VoronoiCells",
     "cover_hart",
     "exact_risk_1d",
     "knn_limit_risk",
     "knn_regions_1d",
     "student_joint_cdf",
     "two_ball_risk",
-    "weighted_limit_risk",
 ]
 
 

@@ -15,10 +15,7 @@ from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "halfplane_deviation",
-    "kolmogorov_smirnov",
     "kuiper",
-    "rademacher_half_lines",
-    "star_discrepancy",
     "sup_dev",
 ]
 
@@ -218,7 +215,7 @@ def _normal_tail(z):
     return 0.5 * math.erfc(z * math.sqrt(0.5))
 
 
-def rademacher_half_lines(n, draws, random_state=None):
+def rademacher_half_lines(n, n_draws, random_state=None):
     """E sup over half-lines of (1/n) Σ σ_i 1{x_i ≤ a}: with sorted points, the running maximum of a random walk.
 
     Twice this bounds the mean of the one-sided uniform deviation.
@@ -226,8 +223,8 @@ def rademacher_half_lines(n, draws, random_state=None):
     >>> 0.02 < rademacher_half_lines(1000, 200, random_state=0) < 0.03
     True
     """
-    n, draws = check_scalar(n, "n", low=1, integer=True), check_scalar(draws, "draws", low=1, integer=True)
+    n, n_draws = check_scalar(n, "n", low=1, integer=True), check_scalar(n_draws, "n_draws", low=1, integer=True)
     rng = check_rng(random_state)
-    signs = rng.choice(np.array([-1, 1], np.int8), size=(draws, n))
+    signs = rng.choice(np.array([-1, 1], np.int8), size=(n_draws, n))
     walk = np.cumsum(signs, axis=1, dtype=np.int32)
     return float(np.maximum(walk.max(axis=1), 0).mean() / n)

@@ -20,12 +20,9 @@ __all__ = [
     "Memoriser",
     "RectangleERM",
     "ThresholdERM",
-    "classification_loss",
     "density_loss",
-    "empirical_risk",
     "erm",
     "interval_path",
-    "squared_loss",
 ]
 
 

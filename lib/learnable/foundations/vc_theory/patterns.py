@@ -18,9 +18,7 @@ from learnable.validation import check_choice, check_finite_array, check_rng, ch
 
 __all__ = [
     "FAMILIES",
-    "FiniteSetClass",
     "dichotomies",
-    "find_shattered_set",
     "growth_function",
     "sauer",
     "vc_dimension",
@@ -376,7 +374,7 @@ def vc_dimension(family, d=1, k=None):
     return values[family]
 
 
-def find_shattered_set(family, n, d=1, k=None, trials=200, random_state=None):
+def find_shattered_set(family, n, d=1, k=None, n_restarts=200, random_state=None):
     """Look for n points that the family shatters: first the textbook's arrangement, then random ones.
 
     Returns
@@ -388,7 +386,7 @@ def find_shattered_set(family, n, d=1, k=None, trials=200, random_state=None):
     --------
     >>> find_shattered_set("rectangles", 4, d=2) is not None
     True
-    >>> find_shattered_set("rectangles", 5, d=2, trials=20, random_state=0) is None
+    >>> find_shattered_set("rectangles", 5, d=2, n_restarts=20, random_state=0) is None
     True
     """
     _check_family(family)
@@ -398,7 +396,7 @@ def find_shattered_set(family, n, d=1, k=None, trials=200, random_state=None):
         d = 1
     candidates = itertools.chain(
         _arrangements(family, n, d),
-        (rng.normal(size=(n, d)) for _ in range(check_scalar(trials, "trials", low=0, integer=True))),
+        (rng.normal(size=(n, d)) for _ in range(check_scalar(n_restarts, "n_restarts", low=0, integer=True))),
     )
     for points in candidates:
         if len(dichotomies(points, family, k)) == 2**n:

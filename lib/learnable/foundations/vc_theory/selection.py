@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from learnable.foundations.vc_theory.learners import KIntervalERM, _BinaryRule, _inside, interval_path
-from learnable.validation import check_finite_array, check_rng, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar, check_seed
 
 __all__ = [
     "PENALTIES",
@@ -25,7 +25,6 @@ __all__ = [
     "SieveERM",
     "cross_validated_k",
     "no_free_lunch",
-    "penalised_minimum",
     "penalty",
     "risk_decomposition",
     "srm_select",
@@ -257,7 +256,7 @@ def penalised_minimum(x, y, k_max, rule="lugosi", **options):
     return best[1], best[2], best[0]
 
 
-def cross_validated_k(x, y, k_max, folds=5, random_state=None):
+def cross_validated_k(x, y, k_max, cv=5, random_state=None):
     """The number of intervals with the smallest cross-validated error: one programme a fold serves every k.
 
     >>> X, y = IntervalTruth().sample(600, random_state=1)
@@ -268,7 +267,7 @@ def cross_validated_k(x, y, k_max, folds=5, random_state=None):
     if y.shape != x.shape:
         raise ValueError(f"y must hold one label for each of the {len(x)} entries of x, got shape {y.shape}")
     wrong = np.zeros(check_scalar(k_max, "k_max", low=1, integer=True))
-    for train, test in KFold(folds, shuffle=True, random_state=random_state).split(x):
+    for train, test in KFold(cv, shuffle=True, random_state=check_seed(random_state)).split(x):
         path = interval_path(x[train], y[train], k_max)
         for k in range(1, k_max + 1):
             wrong[k - 1] += np.count_nonzero(_inside(x[test], path.intervals(k)) != (y[test] == 1))
@@ -375,7 +374,7 @@ class RiskDecomposition:
     risk: float
 
 
-def risk_decomposition(learner, problem, n, reps, class_risk=None, random_state=None, sup=None):
+def risk_decomposition(learner, problem, n, n_draws, class_risk=None, random_state=None, sup=None):
     """Excess risk split into estimation and approximation error, (2.5.1), by simulation with exact risks.
 
     Parameters
@@ -383,7 +382,7 @@ def risk_decomposition(learner, problem, n, reps, class_risk=None, random_state=
     learner : estimator
         With ``intervals_`` after fitting, or with ``risk_exact``.
     problem : IntervalTruth or a problem of the first chapter
-    n, reps : int
+    n, n_draws : int
     class_risk : float, optional
         inf R over the learner's class; for `IntervalTruth` and interval learners it is known.
     sup : callable, optional
@@ -393,11 +392,11 @@ def risk_decomposition(learner, problem, n, reps, class_risk=None, random_state=
     -------
     RiskDecomposition
     """
-    reps = check_scalar(reps, "reps", low=1, integer=True)
+    n_draws = check_scalar(n_draws, "n_draws", low=1, integer=True)
     rng = check_rng(random_state)
     bayes = problem.bayes_risk if isinstance(problem, IntervalTruth) else float(problem.bayes_risk())
-    rows = np.empty((reps, 4))
-    for r in range(reps):
+    rows = np.empty((n_draws, 4))
+    for r in range(n_draws):
         X, y = problem.sample(n, rng)
         X = np.asarray(X, float).reshape(n, -1)
         fitted = clone(learner).fit(X, y)
@@ -409,7 +408,7 @@ def risk_decomposition(learner, problem, n, reps, class_risk=None, random_state=
             raise ValueError("class_risk is needed: the smallest risk within the learner's class")
         class_risk = problem.class_risk(learner.k)
     mean = rows.mean(axis=0)
-    error = rows[:, 0].std(ddof=1) / np.sqrt(reps) if reps > 1 else np.nan
+    error = rows[:, 0].std(ddof=1) / np.sqrt(n_draws) if n_draws > 1 else np.nan
     return RiskDecomposition(
         estimation=float(mean[0] - class_risk),
         estimation_se=float(error),
@@ -421,7 +420,7 @@ def risk_decomposition(learner, problem, n, reps, class_risk=None, random_state=
     )
 
 
-def no_free_lunch(rule, K, n, exact_limit=300_000, draws=20_000, random_state=None):
+def no_free_lunch(rule, K, n, exact_limit=300_000, n_draws=20_000, random_state=None):
     """Average and worst risk of a rule over all labelings of K points, when X is uniform and Y = f(X).
 
     Parameters
@@ -459,7 +458,7 @@ def no_free_lunch(rule, K, n, exact_limit=300_000, draws=20_000, random_state=No
         labelings = np.array(list(itertools.product((0, 1), repeat=K)), int)
         risk = np.array([np.mean([np.mean(rule(s, f[s], K) != f) for s in samples]) for f in labelings])
         return float(risk.mean()), float(risk.max()), True
-    many = max(int(np.sqrt(draws)), 2)
+    many = max(int(np.sqrt(n_draws)), 2)
     labelings = rng.integers(0, 2, (many, K))
     samples = rng.integers(0, K, (many, n))
     risk = np.array([np.mean([np.mean(rule(s, f[s], K) != f) for s in samples]) for f in labelings])

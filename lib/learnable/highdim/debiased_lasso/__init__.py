@@ -11,12 +11,9 @@ By concept:
 
 from learnable.highdim.debiased_lasso.competitors import (
     Inference,
-    aggregate_splits,
     multi_split,
     naive_ols,
-    nodewise_matrix,
     ols,
-    oracle_ols,
     ridge_projection,
 )
 from learnable.highdim.debiased_lasso.inference import (
@@ -25,7 +22,6 @@ from learnable.highdim.debiased_lasso.inference import (
     adjust_pvalues,
     debias,
     decompose,
-    robust_sigma,
     two_sided_pvalues,
 )
 from learnable.highdim.debiased_lasso.programme import (
@@ -41,10 +37,7 @@ from learnable.highdim.debiased_lasso.programme import (
 from learnable.highdim.debiased_lasso.scaled import ScaledLasso, lasso, scaled_lasso, sqrt_lasso, universal_lam0
 from learnable.highdim.debiased_lasso.theory import (
     asymptotic_power,
-    bias_bound,
-    bias_bound_random_design,
     conditional_variance,
-    effective_sigma,
     efficiency_factor,
     optimal_length,
     oracle_power_bound,
@@ -58,10 +51,7 @@ __all__ = [
     "Inference",
     "ScaledLasso",
     "adjust_pvalues",
-    "aggregate_splits",
     "asymptotic_power",
-    "bias_bound",
-    "bias_bound_random_design",
     "bounded_decorrelating_matrix",
     "closed_form_mu",
     "coherence",
@@ -71,20 +61,16 @@ __all__ = [
     "decorrelate",
     "decorrelating_matrix",
     "default_mu",
-    "effective_sigma",
     "efficiency_factor",
     "lasso",
     "minimum_coherence",
     "multi_split",
     "naive_ols",
-    "nodewise_matrix",
     "ols",
     "optimal_length",
-    "oracle_ols",
     "oracle_power_bound",
     "power_G",
     "ridge_projection",
-    "robust_sigma",
     "scaled_lasso",
     "sqrt_lasso",
     "two_sided_pvalues",

@@ -4,7 +4,7 @@ All of them take X and y as they are; centre both first. The formulas of multi-s
 projection are those of Meinshausen, Meier and Bühlmann (2009) and Bühlmann (2013).
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special, stats
@@ -13,20 +13,19 @@ from learnable.highdim.debiased_lasso.inference import two_sided_pvalues
 from learnable.highdim.debiased_lasso.scaled import check_design, lasso, scaled_lasso
 from learnable.linalg.precision import factor, factor_inverse
 from learnable.optim.coordinate_descent import solve_gram_batch
-from learnable.validation import check_finite_array, check_rng, check_scalar
+from learnable.validation import Result, check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "Inference",
     "multi_split",
     "naive_ols",
-    "nodewise_matrix",
     "ols",
-    "oracle_ols",
     "ridge_projection",
 ]
 
 
-class Inference(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Inference(Result):
     """Coefficients, standard errors and two-sided p-values of the variables ``support``."""
 
     coef: np.ndarray
@@ -40,7 +39,7 @@ class Inference(NamedTuple):
         return np.column_stack([self.coef - half, self.coef + half])
 
 
-def nodewise_matrix(Sigma, lam, *, tol=1e-10):
+def nodewise_matrix(covariance, alpha, *, tol=1e-10):
     r"""M by nodewise lasso regressions (van de Geer et al. 2014), to be used in :func:`debias`.
 
     Row i is :math:`(1, -\hat\gamma_i)/\hat\tau_i^2` with :math:`\hat\gamma_i` the lasso of column i on the others and
@@ -50,8 +49,8 @@ def nodewise_matrix(Sigma, lam, *, tol=1e-10):
 
     Parameters
     ----------
-    Sigma : array-like of shape (p, p)
-    lam : float or array-like of shape (p,)
+    covariance : array-like of shape (p, p)
+    alpha : float or array-like of shape (p,)
         Positive.
 
     Returns
@@ -63,17 +62,16 @@ def nodewise_matrix(Sigma, lam, *, tol=1e-10):
     >>> nodewise_matrix([[1.0, 0.5], [0.5, 1.0]], 0.1).round(4).tolist()
     [[1.25, -0.5], [-0.5, 1.25]]
     """
-    S = check_finite_array(Sigma, "Sigma", ndim=2)
+    S = check_finite_array(covariance, "covariance", ndim=2)
     p = len(S)
-    lam = np.broadcast_to(check_finite_array(lam, "lam"), (p,))
-    if (lam <= 0).any():
-        raise ValueError(f"lam must be positive, got {lam.min():g}")
-    gamma, _, _, _ = solve_gram_batch(
-        S, S, lam, weights=np.where(np.eye(p, dtype=bool), np.inf, 1.0), y_norm2=np.diagonal(S).copy(), tol=tol
-    )
-    # |x_i - X g|^2 / n + lam |g|_1 equals S_ii - S_i g at the optimum; this form does not rest on that.
+    alpha = np.broadcast_to(check_finite_array(alpha, "alpha"), (p,))
+    if (alpha <= 0).any():
+        raise ValueError(f"alpha must be positive, got {alpha.min():g}")
+    others = np.where(np.eye(p, dtype=bool), np.inf, 1.0)
+    gamma = solve_gram_batch(S, S, alpha, weights=others, y_norm2=np.diagonal(S).copy(), tol=tol).coefs
+    # |x_i - X g|^2 / n + alpha |g|_1 equals S_ii - S_i g at the optimum; this form does not rest on that.
     tau2 = np.diagonal(S) - 2 * np.einsum("ij,ij->i", gamma, S) + np.einsum("ij,ij->i", gamma @ S, gamma)
-    tau2 += lam * np.abs(gamma).sum(axis=1)
+    tau2 += alpha * np.abs(gamma).sum(axis=1)
     M = -gamma
     np.fill_diagonal(M, 1.0)
     return M / tau2[:, None]
@@ -103,7 +101,7 @@ def oracle_ols(X, y, support):
     return _least_squares(X, y, np.asarray(support, dtype=np.int64))
 
 
-def naive_ols(X, y, lam=None):
+def naive_ols(X, y, alpha=None):
     """Least squares on the variables that a lasso has chosen from the same data. *Invalid*: shown to show why.
 
     A null variable enters only when noise makes it look large, and the second look takes that at face value.
@@ -111,18 +109,18 @@ def naive_ols(X, y, lam=None):
     Parameters
     ----------
     X, y
-    lam : float, optional
+    alpha : float, optional
         Lasso penalty; by default that of the scaled lasso.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> pure_noise = naive_ols(rng.standard_normal((50, 100)), rng.standard_normal(50), lam=0.3)
+    >>> pure_noise = naive_ols(rng.standard_normal((50, 100)), rng.standard_normal(50), alpha=0.3)
     >>> bool(np.mean(pure_noise.pvalues < 0.05) > 0.3)
     True
     """
     X, y = check_design(X, y)
-    coef = scaled_lasso(X, y).coef if lam is None else lasso(X, y, lam)
+    coef = scaled_lasso(X, y).coef if alpha is None else lasso(X, y, alpha)
     return _least_squares(X, y, np.flatnonzero(coef))
 
 
@@ -185,7 +183,7 @@ def aggregate_splits(P, gamma_min=0.05):
     return np.minimum(1.0, (1 - np.log(gamma_min)) * smallest)
 
 
-def ridge_projection(X, y, *, lam=None, xi=0.05):
+def ridge_projection(X, y, *, alpha=None, xi=0.05):
     r"""Ridge regression with its projection bias removed by the lasso, and a margin for the rest (Bühlmann 2013).
 
     With :math:`P=X^\top(XX^\top)^-X` the ridge estimate is off by :math:`\sum_{k\ne j}P_{jk}\theta_k`; the lasso's
@@ -195,7 +193,7 @@ def ridge_projection(X, y, *, lam=None, xi=0.05):
     Parameters
     ----------
     X, y
-    lam : float, optional
+    alpha : float, optional
         Ridge penalty on the scale of X'X / n; 1 / n by default.
     xi : float, default=0.05
 
@@ -214,11 +212,11 @@ def ridge_projection(X, y, *, lam=None, xi=0.05):
     """
     X, y = check_design(X, y)
     n, p = X.shape
-    lam = 1.0 / n if lam is None else check_scalar(lam, "lam", low=0, closed="neither")
+    alpha = 1.0 / n if alpha is None else check_scalar(alpha, "alpha", low=0, closed="neither")
     xi = check_scalar(xi, "xi", low=0, high=0.5, closed="neither")
     start = scaled_lasso(X, y)
     U, d, Vt = np.linalg.svd(X / np.sqrt(n), full_matrices=False)
-    shrink = d / (d**2 + lam)
+    shrink = d / (d**2 + alpha)
     ridge = Vt.T @ (shrink * (U.T @ y)) / np.sqrt(n)
     omega = ((Vt * shrink[:, None]) ** 2).sum(axis=0)
     V = Vt[d > 1e-10 * d[0]]

@@ -17,7 +17,6 @@ __all__ = [
     "adjust_pvalues",
     "debias",
     "decompose",
-    "robust_sigma",
     "two_sided_pvalues",
 ]
 
@@ -195,7 +194,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
     mu : float or {"adaptive", "paper"}, default="adaptive"
         Bound on the coherence of each row, in the units of standardised columns. "paper" is 2 sqrt(log p / n), which
         often leaves M diagonal and too much bias; "adaptive" searches downwards from there, row by row.
-    lam : float or {"universal", "paper"}, default="universal"
+    alpha : float or {"universal", "paper"}, default="universal"
         Lasso penalty: sigma sqrt(2 log p / n), or four times that.
     lam0 : float or {"universal", "paper"}, default="universal"
         Penalty of the scaled lasso: sqrt(2 log p / n), or ten times that, which overestimates sigma badly where
@@ -248,7 +247,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
     def __init__(
         self,
         mu="adaptive",
-        lam="universal",
+        alpha="universal",
         lam0="universal",
         sigma="scaled",
         *,
@@ -260,7 +259,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         n_jobs=1,
     ):
         self.mu = mu
-        self.lam = lam
+        self.alpha = alpha
         self.lam0 = lam0
         self.sigma = sigma
         self.rows = rows
@@ -344,7 +343,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         return X @ self.coef_lasso_ + self.intercept_
 
     def _check_settings(self):
-        for name, words in (("mu", ("adaptive", "paper")), ("lam", ("universal", "paper"))):
+        for name, words in (("mu", ("adaptive", "paper")), ("alpha", ("universal", "paper"))):
             value = getattr(self, name)
             if isinstance(value, str):
                 if value not in words:
@@ -352,7 +351,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
             elif name == "mu":
                 check_scalar(value, "mu", low=0, high=1, closed="left")
             else:
-                check_scalar(value, "lam", low=0)
+                check_scalar(value, "alpha", low=0)
         if isinstance(self.lam0, str):
             universal_lam0(2, 1, self.lam0)
         else:
@@ -384,15 +383,15 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         centred = y - y_mean
         problem = _Problem(self._Z, centred, self._gram)
         theta, sigma = None, self.sigma
-        if isinstance(self.sigma, str) or self.lam == "universal" or self.lam == "paper":
+        if isinstance(self.sigma, str) or self.alpha == "universal" or self.alpha == "paper":
             lam0 = universal_lam0(p, n, self.lam0) if isinstance(self.lam0, str) else float(self.lam0)
             if isinstance(self.sigma, str):
                 first = fit_scaled(problem, lam0)
                 theta, sigma = first.coef, first.sigma
-        if isinstance(self.lam, str):
-            lam = (4 if self.lam == "paper" else 1) * sigma * universal_lam0(p, n)
+        if isinstance(self.alpha, str):
+            lam = (4 if self.alpha == "paper" else 1) * sigma * universal_lam0(p, n)
         else:
-            lam = float(self.lam)
+            lam = float(self.alpha)
         theta = problem.solve(lam, np.zeros(p) if theta is None else theta)
         residual = centred - self._Z @ theta
         debiased = theta[self.rows_] + self._scaled_M @ (self._Z.T @ residual) / n

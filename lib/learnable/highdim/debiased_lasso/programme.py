@@ -10,6 +10,7 @@ is infeasible the dual falls without bound, along a direction that the solver ex
 """
 
 import warnings
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnable.linalg.precision import factor as cholesky_factor
 from learnable.optim.coordinate_descent import gram_descent
-from learnable.validation import check_choice, check_finite_array, check_scalar, check_symmetric
+from learnable.validation import Result, check_choice, check_finite_array, check_scalar, check_symmetric
 
 __all__ = [
     "Decorrelation",
@@ -40,7 +41,8 @@ HOPELESS = 1e8
 COARSE = 0.4
 
 
-class Decorrelation(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Decorrelation(Result):
     """Rows of M with their certificates, from :func:`decorrelate`.
 
     Attributes
@@ -51,24 +53,27 @@ class Decorrelation(NamedTuple):
     gap : ndarray of shape (k,)
         Duality gap m'Sm - m_i + mu |m|_1, zero at the optimum.
     feasible : ndarray of bool of shape (k,)
-    n_sweeps : ndarray of shape (k,)
+    n_iter : ndarray of shape (k,)
+        Sweeps over the coordinates of the dual.
+    converged : ndarray of bool of shape (k,)
     """
 
     M: np.ndarray
     mu: np.ndarray
     gap: np.ndarray
     feasible: np.ndarray
-    n_sweeps: np.ndarray
+    n_iter: np.ndarray
+    converged: np.ndarray
 
 
 def decorrelating_matrix(
-    Sigma, mu=None, rows=None, method="dual_cd", *, n=None, adaptive_mu=False, tol=1e-10, max_sweeps=500, n_jobs=1
+    covariance, mu=None, rows=None, method="dual_cd", *, n=None, adaptive_mu=False, tol=1e-10, max_iter=500, n_jobs=1
 ):
     """Rows of the decorrelating matrix M; see :func:`decorrelate`, which returns certificates with them.
 
     Parameters
     ----------
-    Sigma : array-like of shape (p, p)
+    covariance : array-like of shape (p, p)
         X'X / n, with a positive diagonal.
     mu : float or array-like of shape (k,)
         The bound on the bias, 0 <= mu < 1. At mu >= 1 the row would be zero and the interval a point.
@@ -76,7 +81,7 @@ def decorrelating_matrix(
         Which rows; all by default.
     method : {"dual_cd", "cvxpy"}, default="dual_cd"
         The second hands each programme to a generic solver, for comparison.
-    n, adaptive_mu, tol, max_sweeps, n_jobs
+    n, adaptive_mu, tol, max_iter, n_jobs
         As in :func:`decorrelate`.
 
     Returns
@@ -89,12 +94,12 @@ def decorrelating_matrix(
     [[0.933333, -0.266667], [-0.266667, 0.933333]]
     """
     return decorrelate(
-        Sigma, mu, rows, method, n=n, adaptive_mu=adaptive_mu, tol=tol, max_sweeps=max_sweeps, n_jobs=n_jobs
+        covariance, mu, rows, method, n=n, adaptive_mu=adaptive_mu, tol=tol, max_iter=max_iter, n_jobs=n_jobs
     ).M
 
 
 def decorrelate(
-    Sigma,
+    covariance,
     mu=None,
     rows=None,
     method="dual_cd",
@@ -105,7 +110,7 @@ def decorrelate(
     n_tries=10,
     sweeps_a_try=50,
     tol=1e-10,
-    max_sweeps=500,
+    max_iter=500,
     n_jobs=1,
 ):
     r"""Solve the programmes of M's rows (Javanmard and Montanari 2014, Algorithm 1) with a duality gap for each.
@@ -117,7 +122,7 @@ def decorrelate(
 
     Parameters
     ----------
-    Sigma, mu, rows, method
+    covariance, mu, rows, method
         As in :func:`decorrelating_matrix`. With ``adaptive_mu``, `mu` is where the search starts;
         by default :func:`default_mu` of p and `n`.
     n : int, optional
@@ -130,7 +135,7 @@ def decorrelate(
         sweeps do not settle, which correlated columns do not survive.)
     tol : float, default=1e-10
         Largest violation of the optimality conditions, in units of the constraint.
-    max_sweeps : int, default=500
+    max_iter : int, default=500
     n_jobs : int, default=1
         Threads.
 
@@ -144,10 +149,10 @@ def decorrelate(
     >>> found.feasible.tolist(), bool(found.gap.max() < 1e-12)
     ([True, True], True)
     """
-    S, rows = _check_sigma(Sigma, rows)
+    S, rows = _check_sigma(covariance, rows)
     check_choice(method, "method", ("dual_cd", "cvxpy"))
     tol = check_scalar(tol, "tol", low=0, closed="neither")
-    max_sweeps = check_scalar(max_sweeps, "max_sweeps", low=1, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     if mu is None:
         if not adaptive_mu or n is None:
             raise ValueError("give mu; or n together with adaptive_mu=True, to start from default_mu(p, n)")
@@ -163,13 +168,13 @@ def decorrelate(
         sweeps_a_try = check_scalar(sweeps_a_try, "sweeps_a_try", low=1, integer=True)
     else:
         factor, n_tries, sweeps_a_try = 1.0, 0, 0
-    search, regular = _Search(factor, n_tries, sweeps_a_try, max_sweeps), _is_regular(S)
+    search, regular = _Search(factor, n_tries, sweeps_a_try, max_iter), _is_regular(S)
     blocks = np.array_split(np.arange(len(rows)), max(1, min(len(rows), 1 if n_jobs == 1 else 16)))
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_solve_rows)(S, rows[block], starts[block], search, tol, regular) for block in blocks
     )
     M, mus, status, sweeps = (np.concatenate(part) for part in zip(*parts, strict=True))
-    _report(rows, mus, status, max_sweeps)
+    _report(rows, mus, status, max_iter)
     if adaptive_mu:
         _report_coarse(rows, starts, mus, search)
     bad = status == 1
@@ -177,7 +182,7 @@ def decorrelate(
     M[bad, rows[bad]] = 1.0
     # B S B' row by row, for all rows with one product.
     gap = np.einsum("ij,ij->i", M @ S, M) - M[np.arange(len(rows)), rows] + mus * np.abs(M).sum(axis=1)
-    return Decorrelation(M, mus, np.where(bad, np.nan, np.abs(gap)), ~bad, sweeps)
+    return Decorrelation(M, mus, np.where(bad, np.nan, np.abs(gap)), ~bad, sweeps, status == 0)
 
 
 def default_mu(p, n, a=None):
@@ -199,7 +204,7 @@ def default_mu(p, n, a=None):
     return float(min(mu, 0.99))
 
 
-def closed_form_mu(Sigma):
+def closed_form_mu(covariance):
     r"""The level :math:`\rho_i/(1+\rho_i)` of mu from which row i is :math:`(1-\mu)e_i/\Sigma_{ii}`.
 
     Examples
@@ -207,14 +212,14 @@ def closed_form_mu(Sigma):
     >>> closed_form_mu([[1.0, 0.25], [0.25, 1.0]]).tolist()
     [0.2, 0.2]
     """
-    S, _ = _check_sigma(Sigma, None)
+    S, _ = _check_sigma(covariance, None)
     A = np.abs(S)
     np.fill_diagonal(A, 0.0)
     rho = A.max(axis=1) / np.diagonal(S)
     return rho / (1 + rho)
 
 
-def coherence(Sigma, M=None, rows=None):
+def coherence(covariance, M=None, rows=None):
     r"""Generalised coherence :math:`\mu_*(X; M) = |M\hat\Sigma - I|_\infty`, the largest entry (Definition 4).
 
     With M = I (the default) and columns of norm sqrt(n) it is the usual coherence, the largest correlation of two
@@ -225,7 +230,7 @@ def coherence(Sigma, M=None, rows=None):
     >>> coherence([[1.0, 0.5], [0.5, 1.0]])
     0.5
     """
-    S, rows = _check_sigma(Sigma, rows)
+    S, rows = _check_sigma(covariance, rows)
     E = np.eye(len(S))[rows]
     M = E if M is None else check_finite_array(M, "M", ndim=2)
     if M.shape != E.shape:
@@ -233,7 +238,7 @@ def coherence(Sigma, M=None, rows=None):
     return float(np.abs(M @ S - E).max())
 
 
-def minimum_coherence(Sigma, rows=None):
+def minimum_coherence(covariance, rows=None):
     r"""Smallest mu for which each row's programme is feasible, by linear programming.
 
     :math:`\min_{m,t} t` subject to :math:`|\hat\Sigma m-e_i|\le t`; the maximum over all rows is :math:`\mu_{\min}(X)`
@@ -244,7 +249,7 @@ def minimum_coherence(Sigma, rows=None):
     >>> minimum_coherence([[1.0, 1.0], [1.0, 1.0]]).round(6).tolist()
     [0.5, 0.5]
     """
-    S, rows = _check_sigma(Sigma, rows)
+    S, rows = _check_sigma(covariance, rows)
     p = len(S)
     ones = np.ones((p, 1))
     A = np.vstack([np.hstack([S, -ones]), np.hstack([-S, -ones])])
@@ -261,7 +266,7 @@ def minimum_coherence(Sigma, rows=None):
     return smallest
 
 
-def bounded_decorrelating_matrix(X, mu, rows=None, *, beta=0.4, tol=1e-10, max_sweeps=20_000):
+def bounded_decorrelating_matrix(X, mu, rows=None, *, beta=0.4, tol=1e-10, max_iter=20_000):
     r"""Rows of M that also satisfy :math:`\|Xm\|_\infty\le n^\beta`, for noise that is not Gaussian (54).
 
     No single observation may then decide a coefficient, and the central limit theorem applies. Rows that satisfy the
@@ -315,7 +320,7 @@ def bounded_decorrelating_matrix(X, mu, rows=None, *, beta=0.4, tol=1e-10, max_s
         c, b = np.zeros(n + p), np.append(M[k], np.zeros(n))
         c[rows[k]] = 1.0
         w = np.append(np.full(p, mus[k]), np.full(n, limit / n))
-        violation, _ = gram_descent(Q, c, np.maximum(w, 1e-300), 0.0, b, -1.0, tol, max_sweeps)
+        violation, _ = gram_descent(Q, c, np.maximum(w, 1e-300), 0.0, b, -1.0, tol, max_iter)
         if violation > 1e-6 * limit / n:
             failed.append(int(rows[k]))
             M[k] = 0.0
@@ -377,7 +382,7 @@ def _report(rows, mus, status, max_sweeps):
     if slow.size:
         warnings.warn(
             f"{slow.size} of {len(rows)} rows of M did not converge in {max_sweeps} sweeps (row {rows[slow[0]]} at "
-            f"mu={mus[slow[0]]:.3g}); raise mu or max_sweeps",
+            f"mu={mus[slow[0]]:.3g}); raise mu or max_iter",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -417,7 +422,7 @@ def _by_cvxpy(S, rows, mus):
         if feasible[t]:
             gap[t] = abs(M[t] @ S @ M[t] - M[t, i] + mus[t] * np.abs(M[t]).sum())
     _report(rows, mus, (~feasible).astype(int), 0)
-    return Decorrelation(M, mus, gap, feasible, np.zeros(k, dtype=np.int64))
+    return Decorrelation(M, mus, gap, feasible, np.zeros(k, dtype=np.int64), feasible)
 
 
 class _Row(NamedTuple):

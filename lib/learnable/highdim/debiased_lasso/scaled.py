@@ -4,14 +4,12 @@ The lasso minimises :math:`\tfrac1{2n}\|y-X\theta\|^2+\lambda\|\theta\|_1`: `lam
 is no intercept; centre X and y first.
 """
 
-import warnings
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from learnable.optim.coordinate_descent import LassoSolution, gram_descent, solve_gram, solve_lasso
-from learnable.validation import check_choice, check_finite_array, check_scalar
+from learnable.optim.coordinate_descent import gram_descent, solve_gram, solve_lasso
+from learnable.validation import Result, check_choice, check_finite_array, check_scalar, warn_not_converged
 
 __all__ = ["ScaledLasso", "check_design", "lasso", "scaled_lasso", "sqrt_lasso", "universal_lam0"]
 
@@ -19,16 +17,22 @@ __all__ = ["ScaledLasso", "check_design", "lasso", "scaled_lasso", "sqrt_lasso",
 SMALL = 2000
 
 
-class ScaledLasso(NamedTuple):
-    """Coefficients, noise level and the penalty ``lam = sigma * lam0`` that belongs to them."""
+@dataclass(frozen=True, eq=False)
+class ScaledLasso(Result):
+    """Coefficients, noise level and the penalty ``alpha = sigma * lam0`` that belongs to them.
+
+    `change` is the last relative change of sigma.
+    """
 
     coef: np.ndarray
     sigma: float
-    lam: float
+    alpha: float
     n_iter: int
+    converged: bool
+    change: float
 
 
-def lasso(X, y, lam, *, start=None, tol=1e-12):
+def lasso(X, y, alpha, *, start=None, tol=1e-12):
     r"""Minimise :math:`\tfrac1{2n}\|y-X\theta\|^2+\lambda\|\theta\|_1` to a relative duality gap of `tol`.
 
     Examples
@@ -37,12 +41,10 @@ def lasso(X, y, lam, *, start=None, tol=1e-12):
     [1.75, 0.25]
     """
     X, y = check_design(X, y)
-    lam = check_scalar(lam, "lam", low=0)
+    alpha = check_scalar(alpha, "alpha", low=0)
     if start is None and X.shape[1] <= min(SMALL, len(X)):
-        return _Problem(X, y).solve(lam, np.zeros(X.shape[1]), tol)
-    found = solve_lasso(X, y, len(y) * lam, start=start, tol=tol, max_passes=100_000)
-    _warn(found, lam)
-    return found.coef
+        return _Problem(X, y).solve(alpha, np.zeros(X.shape[1]), tol)
+    return solve_lasso(X, y, alpha, start=start, tol=tol, max_iter=100_000).coef
 
 
 def universal_lam0(p, n, kind="universal"):
@@ -138,14 +140,13 @@ class _Problem:
         if self.gram is not None and lam > 0:
             # Checked data, many calls: straight to the compiled loop.
             coef, w = np.array(start), np.full(self.p, float(lam))
-            gap, passes = gram_descent(self.gram, self.corr, w, 0.0, coef, self.power, tol * self.power, 50_000)
-            found = LassoSolution(coef, gap, passes, gap <= tol * self.power)
-        elif self.gram is not None:
-            found = solve_gram(self.gram, self.corr, lam, start=start, y_norm2=self.power, tol=tol, max_passes=50_000)
-        else:
-            found = solve_lasso(self.X, self.y, self.n * lam, start=start, tol=tol, max_passes=100_000)
-        _warn(found, lam)
-        return found.coef
+            gap, n_iter = gram_descent(self.gram, self.corr, w, 0.0, coef, self.power, tol * self.power, 50_000)
+            if gap > tol * self.power:
+                warn_not_converged(f"the lasso with alpha = {lam:.3g}", n_iter, gap, tol * self.power, "raise alpha")
+            return coef
+        if self.gram is not None:
+            return solve_gram(self.gram, self.corr, lam, start=start, y_norm2=self.power, tol=tol, max_iter=50_000).coef
+        return solve_lasso(self.X, self.y, lam, start=start, tol=tol, max_iter=100_000).coef
 
     def rms(self, coef):
         residual = self.y - self.X @ coef
@@ -166,23 +167,10 @@ def fit_scaled(problem, lam0, tol=1e-8, max_iter=200):
                 f"the scaled lasso with lam0={lam0:.3g} fits y exactly, so that no noise level can be estimated; "
                 "raise lam0, collect more observations, or pass sigma"
             )
-        done = abs(new - sigma) <= tol * sigma
+        change = abs(new - sigma) / sigma
         sigma = new
-        if done:
+        if change <= tol:
             break
     else:
-        warnings.warn(
-            f"the scaled lasso did not settle in {max_iter} iterations; raise max_iter or lam0",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    return ScaledLasso(coef, sigma, sigma * lam0, n_iter)
-
-
-def _warn(found, lam):
-    if not found.converged:
-        warnings.warn(
-            f"the lasso with lam={lam:.3g} stopped at a duality gap of {found.gap:.2g}; raise lam",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        warn_not_converged("the scaled lasso", max_iter, change, tol, "raise max_iter or lam0")
+    return ScaledLasso(coef, sigma, sigma * lam0, n_iter, change <= tol, change)

@@ -7,10 +7,7 @@ from learnable.validation import check_finite_array, check_scalar, check_symmetr
 
 __all__ = [
     "asymptotic_power",
-    "bias_bound",
-    "bias_bound_random_design",
     "conditional_variance",
-    "effective_sigma",
     "efficiency_factor",
     "optimal_length",
     "oracle_power_bound",
@@ -50,7 +47,7 @@ def asymptotic_power(alpha, gamma, n, sigma=1.0, precision_ii=1.0):
     return power_G(alpha, np.sqrt(n) * check_finite_array(gamma, "gamma") / (sigma * np.sqrt(precision_ii)))
 
 
-def conditional_variance(Sigma, i, S):
+def conditional_variance(covariance, i, S):
     r"""Variance of variable i given those in S.
 
     .. math:: \Sigma_{i|S}=\Sigma_{ii}-\Sigma_{iS}\Sigma_{SS}^{-1}\Sigma_{Si}
@@ -60,13 +57,13 @@ def conditional_variance(Sigma, i, S):
     >>> conditional_variance([[1.0, 0.5], [0.5, 1.0]], 0, [1])
     0.75
     """
-    Sigma = check_symmetric(Sigma, "Sigma")
+    covariance = check_symmetric(covariance, "covariance")
     S = np.asarray(S, dtype=int)
     if S.size == 0:
-        return float(Sigma[i, i])
+        return float(covariance[i, i])
     if i in S:
         raise ValueError(f"S must not contain i = {i}")
-    return float(Sigma[i, i] - Sigma[i, S] @ np.linalg.solve(Sigma[np.ix_(S, S)], Sigma[S, i]))
+    return float(covariance[i, i] - covariance[i, S] @ np.linalg.solve(covariance[np.ix_(S, S)], covariance[S, i]))
 
 
 def effective_sigma(n, s0, sigma=1.0, conditional=1.0, xi=0.0):
@@ -105,7 +102,7 @@ def oracle_power_bound(alpha, gamma, n, s0, sigma=1.0, conditional=1.0, xi=None)
     return float(min(bound.min(), 1.0))
 
 
-def efficiency_factor(Sigma, i, S=()):
+def efficiency_factor(covariance, i, S=()):
     r""":math:`\eta=\Sigma_{i|S}(\Sigma^{-1})_{ii}\ge1`: how many times more data than the oracle the test needs.
 
     The source maximises it over i and S (its (43) prints a minimum). At most the condition number of Sigma.
@@ -115,10 +112,10 @@ def efficiency_factor(Sigma, i, S=()):
     >>> round(efficiency_factor([[1.0, 0.5], [0.5, 1.0]], 0), 6)
     1.333333
     """
-    Sigma = check_symmetric(Sigma, "Sigma")
-    e = np.zeros(len(Sigma))
+    covariance = check_symmetric(covariance, "covariance")
+    e = np.zeros(len(covariance))
     e[i] = 1.0
-    return float(conditional_variance(Sigma, i, S) * np.linalg.solve(Sigma, e)[i])
+    return float(conditional_variance(covariance, i, S) * np.linalg.solve(covariance, e)[i])
 
 
 def optimal_length(alpha, n, sigma=1.0, precision_ii=1.0):

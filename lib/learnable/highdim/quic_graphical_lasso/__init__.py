@@ -14,13 +14,11 @@ from learnable.highdim.quic_graphical_lasso.baselines import (
     admm,
     dual_projected_gradient,
     neighbourhood_lasso,
-    sinco,
 )
 from learnable.highdim.quic_graphical_lasso.estimators import (
     GraphicalLassoQUIC,
     GraphicalLassoQUICCV,
     QUICPath,
-    max_penalty,
     quic_path,
 )
 from learnable.highdim.quic_graphical_lasso.logistic import l1_logistic
@@ -34,10 +32,7 @@ from learnable.highdim.quic_graphical_lasso.problem import (
 from learnable.highdim.quic_graphical_lasso.solver import (
     QUIC,
     QUICHistory,
-    block_quic,
-    free_set,
     line_search,
-    newton_direction,
 )
 from learnable.optim.proximal import soft_threshold
 
@@ -49,20 +44,15 @@ __all__ = [
     "QUICPath",
     "Trace",
     "admm",
-    "block_quic",
     "dual_projected_gradient",
     "duality_gap",
-    "free_set",
     "kkt_residual",
     "l1_logistic",
     "line_search",
-    "max_penalty",
     "min_norm_subgradient",
     "neighbourhood_lasso",
-    "newton_direction",
     "objective",
     "penalty_matrix",
     "quic_path",
-    "sinco",
     "soft_threshold",
 ]

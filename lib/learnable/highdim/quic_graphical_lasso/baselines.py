@@ -7,7 +7,7 @@ scikit-learn's ``graphical_lasso``.)
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -17,17 +17,19 @@ from learnable.highdim.quic_graphical_lasso.problem import check_problem, clippe
 from learnable.linalg.precision import factor, factor_inverse, factor_logdet, support
 from learnable.optim.coordinate_descent import solve_gram_batch
 from learnable.optim.proximal import soft_threshold
-from learnable.validation import check_choice, check_scalar, check_symmetric
+from learnable.validation import Result, check_choice, check_scalar, check_symmetric, warn_not_converged
 
-__all__ = ["Trace", "admm", "dual_projected_gradient", "neighbourhood_lasso", "sinco"]
+__all__ = ["Trace", "admm", "dual_projected_gradient", "neighbourhood_lasso"]
 
 
-class Trace(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Trace(Result):
     """Primal objective, duality gap and seconds since the start after each iteration, and whether `tol` was reached."""
 
     objective: np.ndarray
     gap: np.ndarray
     seconds: np.ndarray
+    n_iter: int
     converged: bool
 
 
@@ -71,7 +73,7 @@ def admm(S, Lambda, *, rho=1.0, relaxation=1.5, tol=1e-8, max_iter=1000):
         V += X - Z
         if recorder.add_primal(0.5 * (Z + Z.T)):
             break
-    return 0.5 * (Z + Z.T), recorder.trace()
+    return 0.5 * (Z + Z.T), recorder.trace("admm")
 
 
 def dual_projected_gradient(S, Lambda, *, tol=1e-8, max_iter=1000):
@@ -111,7 +113,7 @@ def dual_projected_gradient(S, Lambda, *, tol=1e-8, max_iter=1000):
                 break
             step *= 0.5
             if step < 1e-14:
-                return X, recorder.trace()
+                return X, recorder.trace("dual_projected_gradient")
         logdet, X_new = factor_logdet(L), factor_inverse(L)
         dW, dX = moved - W, X - X_new
         W, X = moved, X_new
@@ -119,7 +121,7 @@ def dual_projected_gradient(S, Lambda, *, tol=1e-8, max_iter=1000):
             break
         curvature = float(np.vdot(dW, dX))
         step = float(np.vdot(dW, dW)) / curvature if curvature > 0 else 2 * step
-    return X, recorder.trace()
+    return X, recorder.trace("dual_projected_gradient")
 
 
 def sinco(S, Lambda, *, tol=1e-8, max_iter=10_000):
@@ -149,10 +151,10 @@ def sinco(S, Lambda, *, tol=1e-8, max_iter=10_000):
         W = factor_inverse(factor(X))  # free of the rounding of p rank-two updates
         if recorder.add_primal(X) or best == 0.0:
             break
-    return X, recorder.trace()
+    return X, recorder.trace("sinco")
 
 
-def neighbourhood_lasso(S, lam, *, rule="or", tol=1e-8):
+def neighbourhood_lasso(S, alpha, *, rule="or", tol=1e-8):
     """The graph of the lasso regressions of each variable on all others (Meinshausen and Buehlmann 2006).
 
     Structure only: the coefficients do not make a positive definite matrix. j is a neighbour of i if its coefficient in
@@ -162,7 +164,7 @@ def neighbourhood_lasso(S, lam, *, rule="or", tol=1e-8):
     ----------
     S : array-like of shape (p, p)
         Covariance or correlation.
-    lam : float
+    alpha : float
         Penalty of 1/2 b'Sb - b's_i + lam |b|_1.
     rule : {"or", "and"}, default="or"
         An edge needs one of the two regressions, or both.
@@ -178,8 +180,8 @@ def neighbourhood_lasso(S, lam, *, rule="or", tol=1e-8):
     """
     S = check_symmetric(S, "S")
     check_choice(rule, "rule", ("or", "and"))
-    lam = check_scalar(lam, "lam", low=0, closed="neither")
-    coefs = solve_gram_batch(S, S, lam, weights=np.where(np.eye(len(S)), np.inf, 1.0), tol=tol)[0] != 0
+    alpha = check_scalar(alpha, "alpha", low=0, closed="neither")
+    coefs = solve_gram_batch(S, S, alpha, weights=np.where(np.eye(len(S)), np.inf, 1.0), tol=tol).coefs != 0
     return support((coefs | coefs.T if rule == "or" else coefs & coefs.T).astype(np.float64))
 
 
@@ -215,9 +217,12 @@ class _Recorder:
         self.done = gap <= self.tol
         return self.done
 
-    def trace(self):
+    def trace(self, what):
         rows = np.array(self.rows).reshape(-1, 3)
-        return Trace(rows[:, 0], rows[:, 1], rows[:, 2], bool(self.done))
+        if not self.done:
+            gap = rows[-1, 1] if len(rows) else np.inf
+            warn_not_converged(what, len(rows), gap, self.tol, "raise max_iter or tol", stacklevel=4)
+        return Trace(rows[:, 0], rows[:, 1], rows[:, 2], len(rows), bool(self.done))
 
 
 @njit(cache=True)

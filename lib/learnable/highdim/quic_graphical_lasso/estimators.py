@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,21 +14,22 @@ from sklearn.utils.validation import validate_data
 from learnable.highdim.quic_graphical_lasso.problem import penalty_matrix
 from learnable.highdim.quic_graphical_lasso.solver import QUIC
 from learnable.linalg.precision import factor, factor_logdet
-from learnable.validation import check_choice, check_finite_array, check_scalar, check_symmetric
+from learnable.validation import Result, check_choice, check_finite_array, check_scalar, check_symmetric
 
-__all__ = ["GraphicalLassoQUIC", "GraphicalLassoQUICCV", "QUICPath", "max_penalty", "quic_path"]
+__all__ = ["GraphicalLassoQUIC", "GraphicalLassoQUICCV", "QUICPath", "quic_path"]
 
 
-class QUICPath(NamedTuple):
-    """Solutions along decreasing penalties; entry k belongs to ``lambdas[k]``."""
+@dataclass(frozen=True, eq=False)
+class QUICPath(Result):
+    """Solutions along decreasing penalties; entry k belongs to ``alphas[k]``."""
 
-    lambdas: np.ndarray
+    alphas: np.ndarray
     precisions: list
     covariances: list
     histories: list
 
 
-def max_penalty(S):
+def max_penalty(covariance):
     """The smallest penalty with a diagonal solution, max |S_ij| over i != j.
 
     Examples
@@ -36,17 +37,17 @@ def max_penalty(S):
     >>> max_penalty([[1, -0.5], [-0.5, 1]])
     0.5
     """
-    S = np.abs(check_symmetric(S, "S"))
-    return float(np.max(S - np.diag(np.diagonal(S))))
+    covariance = np.abs(check_symmetric(covariance, "covariance"))
+    return float(np.max(covariance - np.diag(np.diagonal(covariance))))
 
 
-def quic_path(S, lambdas=10, *, penalize_diagonal=False, ratio=0.01, **options):
+def quic_path(S, alphas=10, *, penalize_diagonal=False, ratio=0.01, **options):
     """Solve along decreasing penalties, each started at the solution before.
 
     Parameters
     ----------
     S : array-like of shape (p, p)
-    lambdas : int or array-like, default=10
+    alphas : int or array-like, default=10
         Penalties, sorted to decrease; a number asks for as many between :func:`max_penalty` and `ratio` times it,
         equally spaced on a logarithmic scale.
     penalize_diagonal : bool, default=False
@@ -65,13 +66,13 @@ def quic_path(S, lambdas=10, *, penalize_diagonal=False, ratio=0.01, **options):
     [3, 5, 7]
     """
     S = check_symmetric(S, "S")
-    lambdas = _grid(lambdas, [S], ratio)
+    alphas = _grid(alphas, [S], ratio)
     X = W = None
     found = []
-    for lam in lambdas:
+    for lam in alphas:
         X, W, history = QUIC(S, penalty_matrix(lam, len(S), penalize_diagonal=penalize_diagonal), X, W, **options)
         found.append((X, W, history))
-    return QUICPath(lambdas, *(list(part) for part in zip(*found, strict=True)))
+    return QUICPath(alphas, *(list(part) for part in zip(*found, strict=True)))
 
 
 class GraphicalLassoQUIC(EmpiricalCovariance):
@@ -242,14 +243,14 @@ class GraphicalLassoQUICCV(GraphicalLassoQUIC):
         return [0.5 * (factor_logdet(factor(X)) - np.vdot(held_out, X) - constant) for X in path.precisions]
 
 
-def _grid(lambdas, covariances, ratio):
-    if isinstance(lambdas, Integral) and not isinstance(lambdas, bool):
-        count = check_scalar(lambdas, "the number of penalties", low=1, integer=True)
+def _grid(alphas, covariances, ratio):
+    if isinstance(alphas, Integral) and not isinstance(alphas, bool):
+        count = check_scalar(alphas, "the number of penalties", low=1, integer=True)
         ratio = check_scalar(ratio, "ratio", low=0, high=1, closed="neither")
         # One variable, or none that are correlated: any penalty gives the same answer.
         top = max(max_penalty(S) for S in covariances) or max(float(np.diagonal(S).max()) for S in covariances) or 1.0
         return np.geomspace(top, ratio * top, count)
-    lambdas = check_finite_array(lambdas, "lambdas", ndim=1)
-    if lambdas.size == 0 or lambdas.min() < 0:
-        raise ValueError("lambdas must hold at least one number, none of them negative")
-    return np.sort(lambdas)[::-1]
+    alphas = check_finite_array(alphas, "alphas", ndim=1)
+    if alphas.size == 0 or alphas.min() < 0:
+        raise ValueError("alphas must hold at least one number, none of them negative")
+    return np.sort(alphas)[::-1]

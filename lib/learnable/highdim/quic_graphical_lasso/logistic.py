@@ -20,7 +20,7 @@ from learnable.validation import check_finite_array, check_scalar, signed_labels
 __all__ = ["l1_logistic"]
 
 
-def l1_logistic(A, y, lam, *, tol=1e-8, max_iter=100, start=None):
+def l1_logistic(A, y, alpha, *, tol=1e-8, max_iter=100, start=None):
     r"""Minimise :math:`\sum_i \log(1 + e^{-y_i a_i^\top w}) + \lambda\|w\|_1` by proximal Newton steps.
 
     Parameters
@@ -28,7 +28,7 @@ def l1_logistic(A, y, lam, *, tol=1e-8, max_iter=100, start=None):
     A : array-like or sparse matrix of shape (n, p)
     y : array-like of shape (n,)
         Two classes, the larger of which is the positive one.
-    lam : float
+    alpha : float
         Positive.
     tol : float, default=1e-8
         Stops when no entry of the minimum-norm subgradient exceeds ``tol`` times its largest at w = 0.
@@ -60,7 +60,7 @@ def l1_logistic(A, y, lam, *, tol=1e-8, max_iter=100, start=None):
     if A.shape[0] != y.size or A.shape[1] == 0:
         raise ValueError(f"A must have one row for each of the {y.size} labels and at least one column, got {A.shape}")
     _, sign = signed_labels(y)
-    lam = check_scalar(lam, "lam", low=0, closed="neither")
+    alpha = check_scalar(alpha, "alpha", low=0, closed="neither")
     tol = check_scalar(tol, "tol", low=0, closed="neither")
     max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     w = np.zeros(A.shape[1]) if start is None else check_finite_array(start, "start", ndim=1).copy()
@@ -68,11 +68,12 @@ def l1_logistic(A, y, lam, *, tol=1e-8, max_iter=100, start=None):
         raise ValueError(f"start must have {A.shape[1]} entries, got {w.size}")
     margin = A @ w
     reference = max(float(np.abs(A.T @ sign).max()) / 2, 1e-300)
-    values = [_value(margin, sign, w, lam)]
+    values = [_value(margin, sign, w, alpha)]
     for t in range(max_iter + 1):
         chance = 1.0 / (1.0 + np.exp(np.minimum(sign * margin, 700.0)))
         gradient = A.T @ (-sign * chance)
-        sub = np.where(w > 0, gradient + lam, np.where(w < 0, gradient - lam, gradient - np.clip(gradient, -lam, lam)))
+        still = gradient - np.clip(gradient, -alpha, alpha)
+        sub = np.where(w > 0, gradient + alpha, np.where(w < 0, gradient - alpha, still))
         if np.abs(sub).max() <= tol * reference:
             return w, np.array(values)
         if t == max_iter:
@@ -81,14 +82,14 @@ def l1_logistic(A, y, lam, *, tol=1e-8, max_iter=100, start=None):
         step, product = np.zeros_like(w), np.zeros_like(margin)
         curvature = np.maximum(chance * (1.0 - chance), 1e-12)
         indices, indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
-        _descend(A.data, indices, indptr, curvature, gradient, w, lam, free, step, product, -(-(t + 1) // 3))
-        delta = gradient @ step + lam * (np.abs(w + step).sum() - np.abs(w).sum())
-        alpha, slack = 1.0, 1e-14 * max(abs(values[-1]), 1.0)
-        while (value := _value(margin + alpha * product, sign, w + alpha * step, lam)) > (
-            values[-1] + 1e-3 * alpha * delta + slack
+        _descend(A.data, indices, indptr, curvature, gradient, w, alpha, free, step, product, -(-(t + 1) // 3))
+        delta = gradient @ step + alpha * (np.abs(w + step).sum() - np.abs(w).sum())
+        size, slack = 1.0, 1e-14 * max(abs(values[-1]), 1.0)
+        while (value := _value(margin + size * product, sign, w + size * step, alpha)) > (
+            values[-1] + 1e-3 * size * delta + slack
         ):
-            alpha *= 0.5
-        w, margin = w + alpha * step, margin + alpha * product
+            size *= 0.5
+        w, margin = w + size * step, margin + size * product
         values.append(value)
     warnings.warn(
         f"l1_logistic stopped after {max_iter} steps; raise max_iter, or tol, now {tol:g}",

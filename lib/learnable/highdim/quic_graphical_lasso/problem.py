@@ -24,16 +24,16 @@ __all__ = [
 ]
 
 
-def penalty_matrix(lam, p, *, penalize_diagonal=False):
-    """The weights Lambda of a single penalty: `lam` off the diagonal, `lam` or zero on it.
+def penalty_matrix(alpha, p, *, penalize_diagonal=False):
+    """The weights Lambda of a single penalty: `alpha` off the diagonal, `alpha` or zero on it.
 
     Examples
     --------
     >>> penalty_matrix(0.3, 2).tolist()
     [[0.0, 0.3], [0.3, 0.0]]
     """
-    lam, p = check_scalar(lam, "lam", low=0), check_scalar(p, "p", low=1, integer=True)
-    Lam = np.full((p, p), lam)
+    alpha, p = check_scalar(alpha, "alpha", low=0), check_scalar(p, "p", low=1, integer=True)
+    Lam = np.full((p, p), alpha)
     if not penalize_diagonal:
         np.fill_diagonal(Lam, 0.0)
     return Lam

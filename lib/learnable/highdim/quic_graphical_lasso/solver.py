@@ -20,7 +20,7 @@ from learnable.highdim.quic_graphical_lasso.problem import check_point, check_pr
 from learnable.linalg.precision import factor, factor_inverse, factor_logdet, threshold_components
 from learnable.validation import check_choice, check_scalar, check_symmetric
 
-__all__ = ["QUIC", "QUICHistory", "block_quic", "free_set", "line_search", "newton_direction"]
+__all__ = ["QUIC", "QUICHistory", "line_search"]
 
 # Components smaller than this are factorised, or solved, together: a call costs more than the arithmetic.
 SMALL = 128

@@ -29,8 +29,6 @@ from learnable.kernels.functions import (
 from learnable.kernels.kernels_and_regression.epsilon import (
     EpsilonRidge,
     EpsilonSVR,
-    epsilon_dual,
-    epsilon_loss,
     epsilon_objective,
 )
 from learnable.kernels.kernels_and_regression.features import (
@@ -41,15 +39,13 @@ from learnable.kernels.kernels_and_regression.features import (
 from learnable.kernels.kernels_and_regression.kernel_ridge import (
     KernelRidge,
     KernelRidgePath,
-    kernel_ridge_dual,
     kernel_ridge_path,
 )
 from learnable.kernels.kernels_and_regression.linear import (
-    B_to_lam,
     Lasso,
     Ridge,
     RidgePath,
-    lam_to_B,
+    lam_to_alpha,
     ridge_path,
 )
 from learnable.kernels.kernels_and_regression.recognition import (
@@ -57,23 +53,17 @@ from learnable.kernels.kernels_and_regression.recognition import (
     find_violation,
     gram,
     is_psd_gram,
-    kernel_margin_bound,
 )
 from learnable.kernels.kernels_and_regression.rkhs import RepresenterSolution, RKHSFunction, representer_solve
 from learnable.kernels.kernels_and_regression.text import (
     TextKernel,
-    bag_of_words,
     cooccurrence_proximity,
     docstring_corpus,
-    idf_weights,
-    merge_dot,
-    tokens,
 )
 
 __all__ = [
     "ANOVA",
     "AllSubsets",
-    "B_to_lam",
     "Centered",
     "Constant",
     "EpsilonRidge",
@@ -101,24 +91,16 @@ __all__ = [
     "TextKernel",
     "Violation",
     "as_kernel",
-    "bag_of_words",
     "center_gram",
     "cooccurrence_proximity",
     "docstring_corpus",
-    "epsilon_dual",
-    "epsilon_loss",
     "epsilon_objective",
     "find_violation",
     "gram",
-    "idf_weights",
     "is_psd_gram",
-    "kernel_margin_bound",
-    "kernel_ridge_dual",
     "kernel_ridge_path",
-    "lam_to_B",
-    "merge_dot",
+    "lam_to_alpha",
     "representer_solve",
     "ridge_path",
     "squared_distances",
-    "tokens",
 ]

@@ -1,11 +1,11 @@
 """Regression that ignores errors up to epsilon: the tube, its sparse solutions, and their certificates.
 
-min over w and a of sum_i |y_i - f(x_i)|_eps^p + lam |w|^2 with |r|_eps = max(0, |r| - eps) (Lember 2012, 4.6.3).
-With alpha = gamma / (2 lam) the duals (4.6.18) and that of (4.6.20), divided by 2 lam, are
+min over w and a of sum_i |y_i - f(x_i)|_eps^p + alpha |w|^2 with |r|_eps = max(0, |r| - eps) (Lember 2012, 4.6.3).
+With c = gamma / (2 alpha) the duals (4.6.18) and that of (4.6.20), divided by 2 alpha, are
 
-    max  alpha'y - 1/2 alpha'(K + d I)alpha - eps |alpha|_1   with 1'alpha = 0, |alpha_i| <= C,
+    max  c'y - 1/2 c'(K + d I)c - eps |c|_1   with 1'c = 0, |c_i| <= C,
 
-d = lam and C infinite for p = 2; d = 0 and C = 1/(2 lam) for p = 1. One solver, that of the support vector machine,
+d = alpha and C infinite for p = 2; d = 0 and C = 1/(2 alpha) for p = 1. One solver, that of the support vector machine,
 does both.
 """
 
@@ -15,7 +15,7 @@ from learnable.kernels import smo
 from learnable.kernels.kernels_and_regression.kernel_ridge import KernelRegressor
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
-__all__ = ["EpsilonRidge", "EpsilonSVR", "epsilon_dual", "epsilon_loss", "epsilon_objective"]
+__all__ = ["EpsilonRidge", "EpsilonSVR", "epsilon_objective"]
 
 
 def epsilon_loss(residuals, epsilon, power=1):
@@ -31,20 +31,20 @@ def epsilon_loss(residuals, epsilon, power=1):
     return float(np.sum(np.maximum(np.abs(residuals) - epsilon, 0.0) ** _power(power)))
 
 
-def epsilon_objective(K, y, alpha, intercept, lam, epsilon, power=1):
-    """Return the primal objective sum_i |y_i - (K alpha)_i - a|_eps^power + lam alpha'K alpha.
+def epsilon_objective(K, y, dual_coef, intercept, alpha, epsilon, power=1):
+    """Return the primal objective sum_i |y_i - (K d)_i - a|_eps^power + alpha d'K d.
 
     Examples
     --------
     >>> float(epsilon_objective(np.eye(2), np.array([1.0, -1.0]), np.array([0.5, -0.5]), 0.0, 1.0, 0.1))
     1.3
     """
-    fitted = K @ alpha
-    return epsilon_loss(y - fitted - intercept, epsilon, power) + lam * float(alpha @ fitted)
+    fitted = K @ dual_coef
+    return epsilon_loss(y - fitted - intercept, epsilon, power) + alpha * float(dual_coef @ fitted)
 
 
-def epsilon_dual(K, y, gamma, lam, epsilon, power=1):
-    """Return the dual objective gamma'y - gamma'(K + d I)gamma / (4 lam) - eps |gamma|_1; d = lam for power 2.
+def epsilon_dual(K, y, gamma, alpha, epsilon, power=1):
+    """Return the dual objective gamma'y - gamma'(K + d I)gamma / (4 alpha) - eps |gamma|_1; d = alpha for power 2.
 
     Its maximum over 1'gamma = 0 (and |gamma_i| <= 1 for power 1) is the minimum of :func:`epsilon_objective`.
 
@@ -53,8 +53,8 @@ def epsilon_dual(K, y, gamma, lam, epsilon, power=1):
     >>> epsilon_dual(np.eye(2), np.array([1.0, -1.0]), np.array([1.0, -1.0]), 1.0, 0.1)
     1.3
     """
-    quadratic = gamma @ (K @ gamma) + (lam * gamma @ gamma if _power(power) == 2 else 0.0)
-    return float(gamma @ y - quadratic / (4.0 * lam) - epsilon * np.abs(gamma).sum())
+    quadratic = gamma @ (K @ gamma) + (alpha * gamma @ gamma if _power(power) == 2 else 0.0)
+    return float(gamma @ y - quadratic / (4.0 * alpha) - epsilon * np.abs(gamma).sum())
 
 
 def _power(power):
@@ -65,17 +65,21 @@ def _power(power):
 class _EpsilonRegressor(KernelRegressor):
     _power = 1
 
-    def __init__(self, kernel="rbf", lam=1.0, epsilon=0.1, *, kernel_params=None, tol=1e-6, max_iter=None):
+    def __init__(
+        self, kernel="rbf", alpha=1.0, epsilon=0.1, *, gamma="scale", degree=3, coef0=0.0, tol=1e-6, max_iter=None
+    ):
         self.kernel = kernel
-        self.lam = lam
+        self.alpha = alpha
         self.epsilon = epsilon
-        self.kernel_params = kernel_params
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.tol = tol
         self.max_iter = max_iter
 
     def fit(self, X, y):
         """Fit to the rows of `X` and responses `y`."""
-        lam = check_scalar(self.lam, "lam", low=0, closed="neither")
+        lam = check_scalar(self.alpha, "alpha", low=0, closed="neither")
         epsilon = check_scalar(self.epsilon, "epsilon", low=0)
         tol = check_scalar(self.tol, "tol", low=0, closed="neither")
         X, y = self._start(X, y)
@@ -103,19 +107,18 @@ class _EpsilonRegressor(KernelRegressor):
 
 
 class EpsilonSVR(_EpsilonRegressor):
-    """Minimise sum_i |y_i - f(x_i)|_eps + lam |w|^2: support vector regression.
+    """Minimise sum_i |y_i - f(x_i)|_eps + alpha |w|^2: support vector regression.
 
-    scikit-learn's ``SVR(C, epsilon)`` is this with C = 1 / (2 lam). Points inside the tube have gamma = 0, those on its
-    boundary |gamma| <= 1, those outside |gamma| = 1.
+    scikit-learn's ``SVR(C, epsilon)`` is this with C = 1 / (2 alpha). Points inside the tube have gamma = 0,
+    those on its boundary |gamma| <= 1, those outside |gamma| = 1.
 
     Parameters
     ----------
-    kernel : Kernel, str or callable, default="rbf"
-        See :func:`~learnable.kernels.functions.as_kernel`.
-    lam : float, default=1.0
+    kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="rbf"
+    alpha : float, default=1.0
     epsilon : float, default=0.1
-    kernel_params : dict, optional
-        Parameters of a kernel given by name.
+    gamma, degree, coef0
+        Of a kernel given by name, as in scikit-learn's ``SVC``; see :func:`~learnable.kernels.named.named_kernel`.
     tol : float, default=1e-6
         Largest violation of the optimality conditions, in units of the range of y.
     max_iter : int, optional
@@ -123,7 +126,7 @@ class EpsilonSVR(_EpsilonRegressor):
     Attributes
     ----------
     dual_coef_, gamma_ : ndarray of shape (n,)
-        alpha of f = sum_i alpha_i K(x_i, .) + a, and gamma = 2 lam alpha.
+        c of f = sum_i c_i K(x_i, .) + a, and gamma = 2 alpha c.
     support_ : ndarray of int
     intercept_ : float
     intercept_interval_ : tuple
@@ -134,26 +137,25 @@ class EpsilonSVR(_EpsilonRegressor):
 
     Examples
     --------
-    >>> model = EpsilonSVR("linear", lam=0.05, epsilon=0.2).fit([[-1.0], [0.0], [1.0]], [-1.0, 0.0, 1.0])
+    >>> model = EpsilonSVR("linear", alpha=0.05, epsilon=0.2).fit([[-1.0], [0.0], [1.0]], [-1.0, 0.0, 1.0])
     >>> model.predict([[1.0]]).round(4), model.support_
     (array([0.8]), array([0, 2]))
     """
 
 
 class EpsilonRidge(_EpsilonRegressor):
-    """Minimise sum_i |y_i - f(x_i)|_eps^2 + lam |w|^2: kernel ridge regression with a tube.
+    """Minimise sum_i |y_i - f(x_i)|_eps^2 + alpha |w|^2: kernel ridge regression with a tube.
 
     ``epsilon=0`` is kernel ridge regression. Otherwise gamma_i = 0 for the points inside the tube, and
     y_i - f(x_i) = gamma_i / 2 + eps sign(gamma_i) outside it (Lember 2012, (4.6.19)).
 
     Parameters
     ----------
-    kernel : Kernel, str or callable, default="rbf"
-        See :func:`~learnable.kernels.functions.as_kernel`.
-    lam : float, default=1.0
+    kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="rbf"
+    alpha : float, default=1.0
     epsilon : float, default=0.1
-    kernel_params : dict, optional
-        Parameters of a kernel given by name.
+    gamma, degree, coef0
+        Of a kernel given by name, as in scikit-learn's ``SVC``; see :func:`~learnable.kernels.named.named_kernel`.
     tol : float, default=1e-6
         Largest violation of the optimality conditions, in units of the range of y.
     max_iter : int, optional
@@ -161,7 +163,7 @@ class EpsilonRidge(_EpsilonRegressor):
     Attributes
     ----------
     dual_coef_, gamma_ : ndarray of shape (n,)
-        alpha of f = sum_i alpha_i K(x_i, .) + a, and gamma = 2 lam alpha.
+        c of f = sum_i c_i K(x_i, .) + a, and gamma = 2 alpha c.
     support_ : ndarray of int
     intercept_ : float
     intercept_interval_ : tuple
@@ -171,7 +173,7 @@ class EpsilonRidge(_EpsilonRegressor):
 
     Examples
     --------
-    >>> model = EpsilonRidge("linear", lam=2.0, epsilon=0.5).fit([[-1.0], [1.0]], [0.0, 4.0])
+    >>> model = EpsilonRidge("linear", alpha=2.0, epsilon=0.5).fit([[-1.0], [1.0]], [0.0, 4.0])
     >>> model.predict([[3.0]]).round(4)
     array([4.25])
     """

@@ -5,44 +5,44 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.kernels.functions import as_kernel
+from learnable.kernels.named import named_gamma, named_kernel
 from learnable.validation import check_rng, check_scalar
 
 __all__ = ["NystroemRidge", "RandomFourierFeatures", "RandomFourierRidge"]
 
 
 class RandomFourierFeatures(TransformerMixin, BaseEstimator):
-    """z(x) = sqrt(2/D) cos(W'x + b), whose inner products approximate the Gaussian kernel of width sigma.
+    """z(x) = sqrt(2/D) cos(W'x + b), whose inner products approximate the Gaussian kernel exp(-gamma |x - y|^2).
 
-    By Bochner's theorem exp(-|x|^2 / (2 sigma^2)) is the characteristic function of N(0, sigma^-2 I), the law of the
-    columns of W; b is uniform on [0, 2 pi].
+    By Bochner's theorem exp(-gamma |x|^2) is the characteristic function of N(0, 2 gamma I), the law of the columns of
+    W; b is uniform on [0, 2 pi].
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    gamma : {"scale", "auto"} or float, default="scale"
+        See :func:`~learnable.kernels.named.named_gamma`.
     n_components : int, default=1000
         The number D of features.
     random_state : int, Generator or None
 
     Examples
     --------
-    >>> z = RandomFourierFeatures(sigma=2.0, n_components=50, random_state=0).fit_transform([[0.0], [1.0]])
+    >>> z = RandomFourierFeatures(gamma=0.125, n_components=50, random_state=0).fit_transform([[0.0], [1.0]])
     >>> z.shape
     (2, 50)
     """
 
-    def __init__(self, sigma=1.0, n_components=1000, random_state=None):
-        self.sigma = sigma
+    def __init__(self, gamma="scale", n_components=1000, random_state=None):
+        self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        """Draw the frequencies; of `X` only the number of columns matters."""
-        sigma = check_scalar(self.sigma, "sigma", low=0, closed="neither")
+        """Draw the frequencies; of `X` only the number of columns matters, and the variance for ``gamma="scale"``."""
         D = check_scalar(self.n_components, "n_components", low=1, integer=True)
         X = validate_data(self, X, dtype=np.float64)
         rng = check_rng(self.random_state)
-        self.frequencies_ = rng.normal(size=(X.shape[1], D)) / sigma
+        self.frequencies_ = rng.normal(size=(X.shape[1], D)) * np.sqrt(2.0 * named_gamma(self.gamma, X))
         self.phases_ = rng.uniform(0.0, 2.0 * np.pi, size=D)
         return self
 
@@ -62,7 +62,7 @@ class _FeatureRidge(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y):
         """Fit to the rows of `X` and responses `y`."""
-        lam = check_scalar(self.lam, "lam", low=0, closed="neither")
+        lam = check_scalar(self.alpha, "alpha", low=0, closed="neither")
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         self._prepare(X)
@@ -92,28 +92,28 @@ class RandomFourierRidge(_FeatureRidge):
 
     Parameters
     ----------
-    sigma : float, default=1.0
-        Width of the Gaussian kernel that is approximated.
-    lam : float, default=1.0
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of the Gaussian kernel that is approximated.
+    alpha : float, default=1.0
     n_components : int, default=1000
     random_state : int, Generator or None
 
     Examples
     --------
     >>> X = np.linspace(0.0, 1.0, 50)[:, None]
-    >>> model = RandomFourierRidge(sigma=0.3, lam=1e-3, n_components=200, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> model = RandomFourierRidge(gamma=5.0, alpha=1e-3, n_components=200, random_state=0).fit(X, X[:, 0] ** 2)
     >>> bool(abs(model.predict([[0.5]])[0] - 0.25) < 0.01)
     True
     """
 
-    def __init__(self, sigma=1.0, lam=1.0, n_components=1000, random_state=None):
-        self.sigma = sigma
-        self.lam = lam
+    def __init__(self, gamma="scale", alpha=1.0, n_components=1000, random_state=None):
+        self.gamma = gamma
+        self.alpha = alpha
         self.n_components = n_components
         self.random_state = random_state
 
     def _prepare(self, X):
-        self.features_ = RandomFourierFeatures(self.sigma, self.n_components, self.random_state).fit(X)
+        self.features_ = RandomFourierFeatures(self.gamma, self.n_components, self.random_state).fit(X)
 
     def _features(self, X):
         return self.features_.transform(X)
@@ -124,31 +124,36 @@ class NystroemRidge(_FeatureRidge):
 
     Parameters
     ----------
-    kernel : Kernel, str or callable, default="rbf"
-    lam : float, default=1.0
+    kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="rbf"
+    alpha : float, default=1.0
     n_components : int, default=100
         Number of landmarks, drawn without replacement; at most the number of points.
-    kernel_params : dict, optional
+    gamma, degree, coef0
+        Of a kernel given by name, as in scikit-learn's ``SVC``; see :func:`~learnable.kernels.named.named_kernel`.
     random_state : int, Generator or None
 
     Examples
     --------
     >>> X = np.linspace(0.0, 1.0, 50)[:, None]
-    >>> model = NystroemRidge("rbf", 1e-3, 20, kernel_params={"sigma": 0.3}, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> model = NystroemRidge("rbf", 1e-3, 20, gamma=5.0, random_state=0).fit(X, X[:, 0] ** 2)
     >>> bool(abs(model.predict([[0.5]])[0] - 0.25) < 0.01)
     True
     """
 
-    def __init__(self, kernel="rbf", lam=1.0, n_components=100, *, kernel_params=None, random_state=None):
+    def __init__(
+        self, kernel="rbf", alpha=1.0, n_components=100, *, gamma="scale", degree=3, coef0=0.0, random_state=None
+    ):
         self.kernel = kernel
-        self.lam = lam
+        self.alpha = alpha
         self.n_components = n_components
-        self.kernel_params = kernel_params
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.random_state = random_state
 
     def _prepare(self, X):
         m = check_scalar(self.n_components, "n_components", low=1, integer=True)
-        self.kernel_ = as_kernel(self.kernel, **(self.kernel_params or {}))
+        self.kernel_ = named_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         chosen = check_rng(self.random_state).permutation(X.shape[0])[:m]
         self.landmarks_ = X[chosen]
         s, U = np.linalg.eigh(self.kernel_(self.landmarks_))

@@ -1,8 +1,8 @@
 """Kernel ridge regression with an intercept: one fit, or a whole path with exact leave-one-out errors.
 
-min over w and a of sum_i (y_i - <w, Phi(x_i)> - a)^2 + lam |w|^2. Centring in feature space takes the intercept out:
-with the centred Gram matrix K0 and the centred y0, alpha = (K0 + lam I)^{-1} y0 (Lember 2012, section 4.6.2). Since
-K0 1 = 0 and 1'y0 = 0, also 1'alpha = 0, and the fit is f(x) = sum_i alpha_i K(x, x_i) + a with a = mean(y - K alpha).
+min over w and a of sum_i (y_i - <w, Phi(x_i)> - a)^2 + alpha |w|^2. Centring in feature space takes the intercept out:
+with the centred Gram matrix K0 and the centred y0, c = (K0 + alpha I)^{-1} y0 (Lember 2012, section 4.6.2). Since
+K0 1 = 0 and 1'y0 = 0, also 1'c = 0, and the fit is f(x) = sum_i c_i K(x, x_i) + a with a = mean(y - K c).
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,12 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.kernels.functions import Precomputed, as_kernel, center_gram
+from learnable.kernels.functions import Precomputed, center_gram
 from learnable.kernels.kernels_and_regression.linear import _penalties
+from learnable.kernels.named import named_kernel
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
-__all__ = ["KernelRidge", "KernelRidgePath", "kernel_ridge_dual", "kernel_ridge_path"]
+__all__ = ["KernelRidge", "KernelRidgePath", "kernel_ridge_path"]
 
 # Beyond this many points "cg" computes kernel values block by block instead of keeping the Gram matrix.
 LARGEST_GRAM = 12_000
@@ -42,7 +43,7 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
 
     def _start(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        self.kernel_ = as_kernel(self.kernel, **(self.kernel_params or {}))
+        self.kernel_ = named_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         self.X_fit_ = X
         return X, np.asarray(y, dtype=np.float64)
 
@@ -52,12 +53,11 @@ class KernelRidge(KernelRegressor):
 
     Parameters
     ----------
-    kernel : Kernel, str or callable, default="rbf"
-        See :func:`~learnable.kernels.functions.as_kernel`.
-    lam : float, default=1.0
+    kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="rbf"
+    alpha : float, default=1.0
         Positive.
-    kernel_params : dict, optional
-        Parameters of a kernel given by name.
+    gamma, degree, coef0
+        Of a kernel given by name, as in scikit-learn's ``SVC``; see :func:`~learnable.kernels.named.named_kernel`.
     solver : {"chol", "cg", "dual_ascent"}, default="chol"
         Cholesky factorisation in n^3/3; conjugate gradients, which need products with the Gram matrix only; or
         coordinate ascent on the dual problem (4.6.12).
@@ -68,7 +68,7 @@ class KernelRidge(KernelRegressor):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,)
-        alpha; its sum is zero.
+        c of f = sum_i c_i K(x_i, .) + a; its sum is zero.
     intercept_ : float
     support_ : ndarray of int
         Points with a non-zero coefficient: all of them, as a rule.
@@ -76,24 +76,27 @@ class KernelRidge(KernelRegressor):
 
     Examples
     --------
-    >>> model = KernelRidge("linear", lam=2.0).fit([[-1.0], [1.0]], [0.0, 4.0])
+    >>> model = KernelRidge("linear", alpha=2.0).fit([[-1.0], [1.0]], [0.0, 4.0])
     >>> model.predict([[3.0]])
     array([5.])
     """
 
     def __init__(
-        self, kernel="rbf", lam=1.0, *, kernel_params=None, solver="chol", tol=1e-10, max_iter=10_000
+        self, kernel="rbf", alpha=1.0, *, gamma="scale", degree=3, coef0=0.0, solver="chol", tol=1e-10,
+        max_iter=10_000,
     ):  # fmt: skip
         self.kernel = kernel
-        self.lam = lam
-        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
 
     def fit(self, X, y):
         """Fit to the rows of `X` and responses `y`."""
-        lam = check_scalar(self.lam, "lam", low=0, closed="neither")
+        lam = check_scalar(self.alpha, "alpha", low=0, closed="neither")
         check_choice(self.solver, "solver", ("chol", "cg", "dual_ascent"))
         X, y = self._start(X, y)
         target = y - y.mean()
@@ -148,11 +151,11 @@ class KernelRidge(KernelRegressor):
 
 @dataclass(frozen=True)
 class KernelRidgePath:
-    """Kernel ridge regressions for many penalties; row k belongs to ``lams[k]``.
+    """Kernel ridge regressions for many penalties; row k belongs to ``alphas[k]``.
 
     Attributes
     ----------
-    lams : ndarray of shape (k,)
+    alphas : ndarray of shape (k,)
     dual_coefs : ndarray of shape (k, n)
     intercepts : ndarray of shape (k,)
     fitted : ndarray of shape (k, n)
@@ -164,7 +167,7 @@ class KernelRidgePath:
         Numerical rank of the centred Gram matrix if it is below n/2; otherwise n - 1, the largest possible.
     """
 
-    lams: np.ndarray
+    alphas: np.ndarray
     dual_coefs: np.ndarray
     intercepts: np.ndarray
     fitted: np.ndarray
@@ -180,10 +183,10 @@ class KernelRidgePath:
         return int(np.nanargmin(self.loo_mse))
 
 
-def kernel_ridge_path(K, y, lams):
-    """Return kernel ridge fits with exact leave-one-out residuals for all `lams` from one decomposition.
+def kernel_ridge_path(K, y, alphas):
+    """Return kernel ridge fits with exact leave-one-out residuals for all `alphas` from one decomposition.
 
-    With K0 = U diag(s) U' the smoother is H = 11'/n + U diag(s / (s + lam)) U', and the residual of the fit without
+    With K0 = U diag(s) U' the smoother is H = 11'/n + U diag(s / (s + alpha)) U', and the residual of the fit without
     point i is e_i / (1 - H_ii). A Cholesky factorisation with pivoting looks first whether K0 has low numerical rank,
     as smooth kernels in low dimension have; then only a small matrix is decomposed. Otherwise K0 is brought to
     tridiagonal form, the first half of an eigendecomposition, after which a penalty costs O(n^2).
@@ -193,7 +196,7 @@ def kernel_ridge_path(K, y, lams):
     K : array-like of shape (n, n)
         Gram matrix (not centred).
     y : array-like of shape (n,)
-    lams : array-like of shape (k,)
+    alphas : array-like of shape (k,)
         Positive penalties.
 
     Returns
@@ -211,25 +214,25 @@ def kernel_ridge_path(K, y, lams):
     n = y.size
     if K.shape != (n, n) or n < 2:
         raise ValueError(f"K must have shape {(n, n)} to match y, with at least two points, got {K.shape}")
-    lams = _penalties(lams, closed="neither")
+    alphas = _penalties(alphas, closed="neither")
     target = y - y.mean()
     K0 = center_gram(K)
     factor = _low_rank_factor(K0)
     if factor is None:
         rank = n - 1
-        alphas, remainder = _by_tridiagonal_form(K0, target, lams)
+        dual, remainder = _by_tridiagonal_form(K0, target, alphas)
     else:
-        rank, alphas, remainder = _by_spectrum(factor, target, lams)
-    alphas -= alphas.mean(axis=0)
-    residuals = lams * alphas
+        rank, dual, remainder = _by_spectrum(factor, target, alphas)
+    dual -= dual.mean(axis=0)
+    residuals = alphas * dual
     loo = residuals / remainder
     df = n - remainder.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         gcv = n * np.sum(residuals**2, axis=0) / (n - df) ** 2
     return KernelRidgePath(
-        lams,
-        alphas.T,
-        np.mean(y) - K.mean(axis=0) @ alphas,
+        alphas,
+        dual.T,
+        np.mean(y) - K.mean(axis=0) @ dual,
         (y[:, None] - residuals).T,
         loo.T,
         np.mean(loo**2, axis=0),
@@ -239,18 +242,18 @@ def kernel_ridge_path(K, y, lams):
     )
 
 
-def kernel_ridge_dual(gamma, K0, y0, lam):
+def kernel_ridge_dual(gamma, K0, y0, alpha):
     """Return the dual objective gamma'y0 - gamma'(K0 + lam I)gamma / (4 lam) (Lember 2012, (4.6.12)).
 
-    Its maximum, at gamma = 2 lam alpha, equals the least value of sum (y0 - K0 alpha)^2 + lam alpha'K0 alpha.
+    Its maximum, at gamma = 2 alpha c, equals the least value of sum (y0 - K0 c)^2 + alpha c'K0 c.
 
     Examples
     --------
     >>> kernel_ridge_dual(np.array([1.0]), np.array([[1.0]]), np.array([1.0]), 1.0)
     0.5
     """
-    lam = check_scalar(lam, "lam", low=0, closed="neither")
-    return float(gamma @ y0 - gamma @ (K0 @ gamma + lam * gamma) / (4.0 * lam))
+    alpha = check_scalar(alpha, "alpha", low=0, closed="neither")
+    return float(gamma @ y0 - gamma @ (K0 @ gamma + alpha * gamma) / (4.0 * alpha))
 
 
 def _low_rank_factor(K0):

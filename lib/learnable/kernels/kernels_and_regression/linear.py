@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.optim.coordinate_descent import solve_lasso
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["B_to_lam", "Lasso", "Ridge", "RidgePath", "lam_to_B", "ridge_path"]
+__all__ = ["Lasso", "Ridge", "RidgePath", "ridge_path"]
 
 
 class _LinearRegressor(RegressorMixin, BaseEstimator):
@@ -31,11 +31,11 @@ class Ridge(_LinearRegressor):
     """Minimise sum_i (y_i - w'x_i - a)^2 + lam |w|^2.
 
     The smaller of the two systems (Z'Z + lam I) w = Z'y and w = Z'alpha, (ZZ' + lam I) alpha = y is solved, with
-    centred Z and y (Lember 2012, (4.6.4)). ``lam=0`` gives the least-squares solution of least norm.
+    centred Z and y (Lember 2012, (4.6.4)). ``alpha=0`` gives the least-squares solution of least norm.
 
     Parameters
     ----------
-    lam : float, default=1.0
+    alpha : float, default=1.0
 
     Attributes
     ----------
@@ -44,19 +44,19 @@ class Ridge(_LinearRegressor):
 
     Examples
     --------
-    >>> model = Ridge(lam=2.0).fit([[-1.0], [1.0]], [0.0, 4.0])
+    >>> model = Ridge(alpha=2.0).fit([[-1.0], [1.0]], [0.0, 4.0])
     >>> model.coef_, model.intercept_
     (array([1.]), 2.0)
     """
 
     _sparse = False
 
-    def __init__(self, lam=1.0):
-        self.lam = lam
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
 
     def fit(self, X, y):
         """Fit to the rows of `X` and responses `y`."""
-        lam = check_scalar(self.lam, "lam", low=0)
+        lam = check_scalar(self.alpha, "alpha", low=0)
         X, y = self._data(X, y)
         centre = X.mean(axis=0)
         Z, target = X - centre, y - y.mean()
@@ -76,15 +76,15 @@ class Ridge(_LinearRegressor):
 
 
 class Lasso(_LinearRegressor):
-    """Minimise sum_i (y_i - w'x_i - a)^2 + lam sum_j |w_j|.
+    """Minimise 1/(2n) sum_i (y_i - w'x_i - a)^2 + alpha sum_j |w_j|.
 
-    scikit-learn's ``Lasso(alpha)`` divides the sum of squares by 2n: its alpha is lam / (2n).
+    The scaling is scikit-learn's; :func:`lam_to_alpha` converts the penalty of the source's sum of squares.
 
     Parameters
     ----------
-    lam : float, default=1.0
+    alpha : float, default=1.0
     tol : float, default=1e-8
-        Stop when the duality gap is at most ``tol`` times the sum of squares of the centred y.
+        Stop when the duality gap is at most ``tol`` times the mean square of the centred y.
     max_iter : int, default=10000
 
     Attributes
@@ -97,15 +97,15 @@ class Lasso(_LinearRegressor):
 
     Examples
     --------
-    >>> model = Lasso(lam=2.0).fit([[-1.0], [1.0]], [0.0, 4.0])
+    >>> model = Lasso(alpha=0.5).fit([[-1.0], [1.0]], [0.0, 4.0])
     >>> model.coef_, model.intercept_
     (array([1.5]), 2.0)
     """
 
     _sparse = "csc"
 
-    def __init__(self, lam=1.0, *, tol=1e-8, max_iter=10_000):
-        self.lam = lam
+    def __init__(self, alpha=1.0, *, tol=1e-8, max_iter=10_000):
+        self.alpha = alpha
         self.tol = tol
         self.max_iter = max_iter
 
@@ -116,14 +116,14 @@ class Lasso(_LinearRegressor):
 
     def fit(self, X, y):
         """Fit to the rows of `X`, dense or sparse, and responses `y`."""
-        lam = check_scalar(self.lam, "lam", low=0)
+        alpha = check_scalar(self.alpha, "alpha", low=0)
         X, y = self._data(X, y)
-        answer = solve_lasso(X, y, 0.5 * lam, center=True, tol=self.tol, max_passes=self.max_iter)
+        answer = solve_lasso(X, y, alpha, center=True, tol=self.tol, max_iter=self.max_iter)
         means = np.asarray(X.mean(axis=0)).ravel() if sparse.issparse(X) else X.mean(axis=0)
         self.coef_ = answer.coef
         self.intercept_ = float(y.mean() - self.coef_ @ means)
-        self.dual_gap_ = 2.0 * answer.gap
-        self.n_iter_ = max(answer.n_passes, 1)
+        self.dual_gap_ = answer.gap
+        self.n_iter_ = max(answer.n_iter, 1)
         return self
 
 
@@ -133,7 +133,7 @@ class RidgePath:
 
     Attributes
     ----------
-    lams : ndarray of shape (k,)
+    alphas : ndarray of shape (k,)
     coefs : ndarray of shape (k, d)
     intercepts : ndarray of shape (k,)
     loo_residuals : ndarray of shape (k, n)
@@ -143,7 +143,7 @@ class RidgePath:
         Trace of the smoother, intercept included.
     """
 
-    lams: np.ndarray
+    alphas: np.ndarray
     coefs: np.ndarray
     intercepts: np.ndarray
     loo_residuals: np.ndarray
@@ -151,14 +151,14 @@ class RidgePath:
     df: np.ndarray
 
 
-def ridge_path(X, y, lams):
-    """Return ridge regressions and their exact leave-one-out residuals for all `lams` from one decomposition.
+def ridge_path(X, y, alphas):
+    """Return ridge regressions and their exact leave-one-out residuals for all `alphas` from one decomposition.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
     y : array-like of shape (n,)
-    lams : array-like of shape (k,)
+    alphas : array-like of shape (k,)
         Positive; zero is allowed and gives the least-squares solution of least norm.
 
     Returns
@@ -172,11 +172,11 @@ def ridge_path(X, y, lams):
            [1. ]])
     """
     X, y, centre, U, s, V = _decompose(X, y)
-    lams = _penalties(lams)
+    alphas = _penalties(alphas)
     u = U.T @ (y - y.mean())
-    shrink = s[:, None] / (s[:, None] ** 2 + lams)
+    shrink = s[:, None] / (s[:, None] ** 2 + alphas)
     coefs = (V.T @ (u[:, None] * shrink)).T
-    share = s[:, None] ** 2 / (s[:, None] ** 2 + lams)
+    share = s[:, None] ** 2 / (s[:, None] ** 2 + alphas)
     leverage = 1.0 / y.size + (U**2) @ share
     residuals = (y - y.mean())[:, None] - U @ (u[:, None] * share)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -184,15 +184,39 @@ def ridge_path(X, y, lams):
     undetermined = np.isnan(loo).any(axis=0)
     if undetermined.any():
         warnings.warn(
-            f"at lam = {lams[undetermined].max():g} some points are fitted exactly whatever their y, so that their "
+            f"at alpha = {alphas[undetermined].max():g} some points are fitted exactly whatever their y, so that their "
             "leave-one-out residuals are not determined (NaN); take larger penalties",
             RuntimeWarning,
             stacklevel=2,
         )
-    return RidgePath(lams, coefs, y.mean() - coefs @ centre, loo.T, np.mean(loo**2, axis=0), 1.0 + share.sum(axis=0))
+    return RidgePath(alphas, coefs, y.mean() - coefs @ centre, loo.T, np.mean(loo**2, axis=0), 1.0 + share.sum(axis=0))
 
 
-def lam_to_B(X, y, lam):
+def lam_to_alpha(lam, n):
+    """Return alpha = lam / (2n): the lasso's penalty where the source minimises sum (.)^2 + lam |w|_1.
+
+    Parameters
+    ----------
+    lam : float or array-like
+        The source's penalty.
+    n : int
+        Number of observations.
+
+    Returns
+    -------
+    float or ndarray
+
+    Examples
+    --------
+    >>> lam_to_alpha(1000.0, 250)
+    2.0
+    """
+    n = check_scalar(n, "n", low=1, integer=True)
+    lam = check_finite_array(lam, "lam")
+    return lam / (2 * n) if lam.ndim else float(lam) / (2 * n)
+
+
+def lam_to_B(X, y, alpha):
     """Return B = |w_lam|: the constraint |w| <= B under which least squares gives the ridge solution.
 
     Examples
@@ -202,7 +226,7 @@ def lam_to_B(X, y, lam):
     """
     _, y, _, U, s, _ = _decompose(X, y)
     u = U.T @ (y - y.mean())
-    return float(np.linalg.norm(u * s / (s**2 + check_scalar(lam, "lam", low=0))))
+    return float(np.linalg.norm(u * s / (s**2 + check_scalar(alpha, "alpha", low=0))))
 
 
 def B_to_lam(X, y, B):
@@ -238,10 +262,10 @@ def _decompose(X, y):
     return X, y, centre, U[:, keep], s[keep], V[keep]
 
 
-def _penalties(lams, low=0.0, closed="left"):
-    lams = check_finite_array(lams, "lams", ndim=1)
-    if lams.size == 0:
-        raise ValueError("lams must hold at least one penalty")
-    for lam in (lams.min(), lams.max()):
-        check_scalar(lam, "lams", low=low, closed=closed)
-    return lams
+def _penalties(alphas, low=0.0, closed="left"):
+    alphas = check_finite_array(alphas, "alphas", ndim=1)
+    if alphas.size == 0:
+        raise ValueError("alphas must hold at least one penalty")
+    for alpha in (alphas.min(), alphas.max()):
+        check_scalar(alpha, "alphas", low=low, closed=closed)
+    return alphas

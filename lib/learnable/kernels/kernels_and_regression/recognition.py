@@ -7,7 +7,7 @@ import numpy as np
 from learnable.kernels.functions import as_kernel
 from learnable.validation import check_choice, check_finite_array, check_rng, check_scalar, check_symmetric
 
-__all__ = ["Violation", "find_violation", "gram", "is_psd_gram", "kernel_margin_bound"]
+__all__ = ["Violation", "find_violation", "gram", "is_psd_gram"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def is_psd_gram(G, tol=1e-8):
     return bool(G.size == 0 or np.linalg.eigvalsh(G)[0] >= -tol * max(np.trace(G), 0.0))
 
 
-def find_violation(k, sampler, tries=1000, *, n_points=6, refine=200, tol=1e-8, random_state=None):
+def find_violation(k, sampler, n_restarts=1000, *, n_points=6, refine=200, tol=1e-8, random_state=None):
     """Search for points and coefficients with sum_ij c_i c_j k(x_i, x_j) < 0.
 
     Random sets of 2 to `n_points` points are drawn; the eigenvector of the smallest eigenvalue gives the best
@@ -68,7 +68,7 @@ def find_violation(k, sampler, tries=1000, *, n_points=6, refine=200, tol=1e-8, 
         ``k(X, Y)`` -> matrix.
     sampler : callable
         ``sampler(rng, m)`` -> array of m points.
-    tries : int, default=1000
+    n_restarts : int, default=1000
     n_points : int, default=6
     refine : int, default=200
         Moves tried in the refinement.
@@ -88,7 +88,7 @@ def find_violation(k, sampler, tries=1000, *, n_points=6, refine=200, tol=1e-8, 
     True
     """
     kernel = as_kernel(k)
-    tries = check_scalar(tries, "tries", low=1, integer=True)
+    n_restarts = check_scalar(n_restarts, "n_restarts", low=1, integer=True)
     n_points = check_scalar(n_points, "n_points", low=2, integer=True)
     rng = check_rng(random_state)
 
@@ -98,7 +98,7 @@ def find_violation(k, sampler, tries=1000, *, n_points=6, refine=200, tol=1e-8, 
         values, vectors = np.linalg.eigh(G)
         return values[0] / max(np.abs(values).max(), 1e-300), values[0], vectors[:, 0]
 
-    for attempt in range(1, tries + 1):
+    for attempt in range(1, n_restarts + 1):
         points = np.asarray(sampler(rng, int(rng.integers(2, n_points + 1))), dtype=np.float64)
         relative, value, coef = smallest(points)
         if relative >= -tol:

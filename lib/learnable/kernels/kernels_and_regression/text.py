@@ -19,12 +19,8 @@ from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "TextKernel",
-    "bag_of_words",
     "cooccurrence_proximity",
     "docstring_corpus",
-    "idf_weights",
-    "merge_dot",
-    "tokens",
 ]
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")

@@ -14,12 +14,10 @@ By concept:
 The solver below all of them is :mod:`learnable.kernels.smo`.
 """
 
-from learnable.kernels.support_vector_machines.bounds import margin_bounds, margin_bounds_on_grid
-from learnable.kernels.support_vector_machines.conversions import C_to_D, D_to_C, direct_objective, largest_D
+from learnable.kernels.support_vector_machines.bounds import margin_bounds
+from learnable.kernels.support_vector_machines.conversions import C_to_D, largest_D
 from learnable.kernels.support_vector_machines.duality import (
     DualQP,
-    dual_of_qp,
-    is_saddle_point,
     kkt_report,
     solve_qp,
 )
@@ -31,7 +29,6 @@ from learnable.kernels.support_vector_machines.report import support_vector_repo
 
 __all__ = [
     "C_to_D",
-    "D_to_C",
     "DualCoordinateSVM",
     "DualQP",
     "HardMarginSVM",
@@ -40,14 +37,10 @@ __all__ = [
     "PegasosSVM",
     "SoftMarginSVM",
     "SquaredNuSVM",
-    "direct_objective",
-    "dual_of_qp",
     "hull_distance",
-    "is_saddle_point",
     "kkt_report",
     "largest_D",
     "margin_bounds",
-    "margin_bounds_on_grid",
     "quadratic_map",
     "quadratic_map_long",
     "reduced_hull_distance",

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import Result, check_finite_array, check_scalar
 
-__all__ = ["margin_bounds", "margin_bounds_on_grid"]
+__all__ = ["MarginBounds", "margin_bounds"]
+
+
+@dataclass(frozen=True, eq=False)
+class MarginBounds(Result):
+    """Four bounds on the risk, from :func:`margin_bounds`, and what all of them add for the complexity and chance."""
+
+    ramp: float
+    margin_error: float
+    hinge: float
+    squared: float
+    complexity: float
 
 
 def margin_bounds(f, y, K_diag, gamma, delta=0.05):
@@ -35,13 +48,13 @@ def margin_bounds(f, y, K_diag, gamma, delta=0.05):
 
     Returns
     -------
-    dict of float
-        The four bounds, and ``complexity``. Values above one say nothing.
+    MarginBounds
+        Values above one say nothing.
 
     Examples
     --------
     >>> bounds = margin_bounds(np.full(10_000, 0.5), np.ones(10_000), 1.0, 0.4)
-    >>> round(bounds["ramp"], 3)
+    >>> round(bounds.ramp, 3)
     0.141
     """
     f, y, diagonal, delta = _read(f, y, K_diag, delta)
@@ -53,13 +66,13 @@ def margin_bounds(f, y, K_diag, gamma, delta=0.05):
     root = 4.0 * np.sqrt(diagonal.sum()) / (n * gamma)
     chance = 3.0 * np.sqrt(np.log(2.0 / delta) / (2.0 * n))
     ramp = np.clip(1.0 - margins / gamma, 0.0, 1.0)
-    return {
-        "ramp": float(ramp.mean() + root + chance),
-        "margin_error": float(np.mean(margins < gamma) + root + chance),
-        "hinge": float(error.mean() / gamma + root + chance),
-        "squared": float(np.mean(error**2) / gamma**2 + 2.0 * root + chance),
-        "complexity": float(root + chance),
-    }
+    return MarginBounds(
+        ramp=float(ramp.mean() + root + chance),
+        margin_error=float(np.mean(margins < gamma) + root + chance),
+        hinge=float(error.mean() / gamma + root + chance),
+        squared=float(np.mean(error**2) / gamma**2 + 2.0 * root + chance),
+        complexity=float(root + chance),
+    )
 
 
 def margin_bounds_on_grid(f, y, K_diag, gammas, delta=0.05):
@@ -73,13 +86,13 @@ def margin_bounds_on_grid(f, y, K_diag, gammas, delta=0.05):
 
     Returns
     -------
-    dict
-        For each bound a pair: its least value over the grid, and the margin where it is taken.
+    MarginBounds
+        For each bound a pair: its least value over the grid, and the margin where it is taken; no complexity.
 
     Examples
     --------
     >>> best = margin_bounds_on_grid(np.full(10_000, 0.5), np.ones(10_000), 1.0, [0.1, 0.25, 0.5])
-    >>> best["ramp"][1]
+    >>> best.ramp[1]
     0.5
     """
     gammas = check_finite_array(gammas, "gammas", ndim=1)
@@ -89,10 +102,10 @@ def margin_bounds_on_grid(f, y, K_diag, gammas, delta=0.05):
     rows = [margin_bounds(f, y, K_diag, gamma, delta / gammas.size) for gamma in gammas]
     out = {}
     for name in ("ramp", "margin_error", "hinge", "squared"):
-        values = [row[name] for row in rows]
+        values = [getattr(row, name) for row in rows]
         best = int(np.argmin(values))
         out[name] = (values[best], float(gammas[best]))
-    return out
+    return MarginBounds(**out, complexity=None)
 
 
 def _read(f, y, K_diag, delta):

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from learnable.kernels import smo
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import Result, check_finite_array, check_scalar
 
-__all__ = ["C_to_D", "D_to_C", "direct_objective", "largest_D"]
+__all__ = ["C_to_D", "Conversion", "largest_D"]
+
+
+@dataclass(frozen=True, eq=False)
+class Conversion(Result):
+    r"""One hyperplane under its three constants, from :func:`C_to_D` and :func:`D_to_C`.
+
+    Attributes
+    ----------
+    C, D, nu : float
+        The price of the 1-norm machine, the constant of the direct-margin problem, and :math:`1/(nD)`.
+    A : float
+        :math:`\sum\alpha_i^*`.
+    margin : float
+        :math:`1/\|w^*\|`.
+    solution : learnable.kernels.smo.Solution
+    """
+
+    C: float
+    D: float
+    nu: float
+    A: float
+    margin: float
+    solution: smo.Solution
 
 
 def C_to_D(K, y, C, *, tol=1e-8):
@@ -26,31 +51,24 @@ def C_to_D(K, y, C, *, tol=1e-8):
 
     Returns
     -------
-    dict
-        ``D``, ``nu``, ``A``, ``margin`` (:math:`1/\|w^*\|`) and the ``solution``.
+    Conversion
 
     Examples
     --------
     >>> X = np.array([[-1.0], [1.0]])
     >>> got = C_to_D(X @ X.T, [-1, 1], 0.25)
-    >>> got["D"], got["nu"], got["A"]
+    >>> got.D, got.nu, got.A
     (0.5, 1.0, 0.5)
     """
     C = check_scalar(C, "C", low=0.0, closed="neither")
     s = smo.classification(K, y, C, tol=tol)
-    return _dictionary(s, C)
+    return _conversion(s, C)
 
 
-def _dictionary(s, C):
+def _conversion(s, C):
     total = float(s.alpha.sum())
     norm = float(max(s.beta @ s.values, 0.0)) ** 0.5
-    return {
-        "D": C / total,
-        "nu": total / (s.beta.size * C),
-        "A": total,
-        "margin": 1.0 / norm if norm > 0.0 else np.inf,
-        "solution": s,
-    }
+    return Conversion(C, C / total, total / (s.beta.size * C), total, 1.0 / norm if norm > 0.0 else np.inf, s)
 
 
 def largest_D(K, y, *, tol=1e-9):
@@ -107,15 +125,14 @@ def D_to_C(K, y, D, *, tol=1e-8, C_max=1e8):
 
     Returns
     -------
-    dict
-        ``C`` and the entries of :func:`C_to_D` at it.
+    Conversion
 
     Examples
     --------
     >>> X = np.array([[-2.0], [-0.5], [0.5], [2.0], [-0.1], [0.1]])
     >>> y = np.array([-1, -1, 1, 1, 1, -1])
-    >>> D = C_to_D(X @ X.T, y, 2.0)["D"]
-    >>> round(D_to_C(X @ X.T, y, D)["D"] - D, 8)
+    >>> D = C_to_D(X @ X.T, y, 2.0).D
+    >>> round(D_to_C(X @ X.T, y, D).D - D, 8)
     0.0
     """
     from scipy.optimize import brentq
@@ -152,7 +169,7 @@ def D_to_C(K, y, D, *, tol=1e-8, C_max=1e8):
         root = brentq(excess, low, high, xtol=1e-11) if low < high else low
     if root not in cache:
         excess(root)
-    return {"C": float(np.exp(root)), **_dictionary(cache[root], float(np.exp(root)))}
+    return _conversion(cache[root], float(np.exp(root)))
 
 
 def direct_objective(f, y, gamma, D, *, h=None, u=None):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
 
-from learnable.validation import check_finite_array, check_scalar, check_symmetric
+from learnable.validation import Result, check_finite_array, check_scalar, check_symmetric, warn_not_converged
 
-__all__ = ["DualQP", "dual_of_qp", "is_saddle_point", "kkt_report", "solve_qp"]
+__all__ = ["DualQP", "KKTReport", "QPSolution", "kkt_report", "solve_qp"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +98,18 @@ def dual_of_qp(K, c, A, d, B=None, e=None):
     return DualQP(0.5 * (Q + Q.T), r, float(-0.5 * c @ solved[:, -1]), d.size, factor, stacked, c)
 
 
+@dataclass(frozen=True, eq=False)
+class QPSolution(Result):
+    """Minimiser and multipliers of a quadratic programme, from :func:`solve_qp`; `violation` is of its constraints."""
+
+    x: np.ndarray
+    alpha: np.ndarray
+    beta: np.ndarray
+    n_iter: int
+    converged: bool
+    violation: float
+
+
 def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
     """Solve the quadratic program of :func:`dual_of_qp` through its dual, by an active-set method.
 
@@ -146,7 +156,7 @@ def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
         point, growing = _stationary(dual, active, scale)
         if growing is not None:
             raise ValueError("the equalities contradict each other: no point satisfies them all")
-    for _ in range(limit):
+    for n_iter in range(limit):  # noqa: B007  (returned)
         gradient = dual.r - dual.Q @ point
         waiting = np.flatnonzero(~active & (gradient > tol * scale))
         if not waiting.size:
@@ -176,14 +186,15 @@ def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
             point[leaving] = 0.0
             active[leaving] = False
     else:
-        warnings.warn(f"solve_qp stopped after {limit} steps; raise max_iter or tol", ConvergenceWarning, stacklevel=2)
+        n_iter = limit
+        warn_not_converged("solve_qp", limit, None, None, "raise max_iter or tol")
     alpha, beta = point[:m], point[m:]
     x = dual.primal_point(alpha, beta)
     worst = max(np.max(A @ x + d, initial=0.0), np.abs(B @ x + e).max(initial=0.0))
     size = max(1.0, np.abs(d).max(initial=0.0), np.abs(e).max(initial=0.0), np.abs(A @ x).max(initial=0.0))
     if worst > 1e-6 * size:
         raise ValueError(f"no point satisfies all constraints (the best found violates one by {worst:.3g})")
-    return x, alpha, beta
+    return QPSolution(x, alpha, beta, n_iter, n_iter < limit, float(worst))
 
 
 def _stationary(dual, active, scale):
@@ -204,6 +215,31 @@ def _stationary(dual, active, scale):
     return out, None
 
 
+@dataclass(frozen=True, eq=False)
+class KKTReport(Result):
+    """Violations of the conditions of Karush, Kuhn and Tucker, from :func:`kkt_report`.
+
+    Attributes
+    ----------
+    stationarity : float
+        Largest entry of Kx + c + A'alpha + B'beta.
+    primal : float
+        Largest violation of a constraint.
+    sign : float
+        Most negative multiplier.
+    slackness : float
+        Largest product of multiplier and slack, in absolute value.
+    gap : float
+        Primal minus dual value.
+    """
+
+    stationarity: float
+    primal: float
+    sign: float
+    slackness: float
+    gap: float
+
+
 def kkt_report(x, alpha, K, c, A, d, B=None, e=None, beta=()):
     """How far (x, alpha, beta) is from satisfying the conditions of Karush, Kuhn and Tucker.
 
@@ -216,18 +252,16 @@ def kkt_report(x, alpha, K, c, A, d, B=None, e=None, beta=()):
 
     Returns
     -------
-    dict
-        ``stationarity``: largest entry of Kx + c + A'alpha + B'beta; ``primal``: largest violation of a constraint;
-        ``sign``: most negative multiplier; ``slackness``: largest product of multiplier and slack, in absolute
-        value; ``gap``: primal minus dual value. All zero at a solution, and only there.
+    KKTReport
+        All zero at a solution, and only there.
 
     Examples
     --------
     >>> problem = (np.eye(2), np.zeros(2), np.array([[-1.0, 0.0]]), np.array([1.0]))
     >>> report = kkt_report([1.0, 0.0], [1.0], *problem)
-    >>> max(abs(v) for v in report.values())
+    >>> max(abs(v) for v in vars(report).values())
     0.0
-    >>> kkt_report([2.0, 0.0], [1.0], *problem)["slackness"]
+    >>> kkt_report([2.0, 0.0], [1.0], *problem).slackness
     1.0
     """
     K, c, A, d, B, e = _read_problem(K, c, A, d, B, e)
@@ -240,13 +274,13 @@ def kkt_report(x, alpha, K, c, A, d, B=None, e=None, beta=()):
         )
     slack = A @ x + d
     primal = 0.5 * x @ K @ x + c @ x
-    return {
-        "stationarity": float(np.abs(K @ x + c + A.T @ alpha + B.T @ beta).max()),
-        "primal": float(max(np.max(slack, initial=0.0), np.abs(B @ x + e).max(initial=0.0))),
-        "sign": float(max(-np.min(alpha, initial=0.0), 0.0)),
-        "slackness": float(np.abs(alpha * slack).max(initial=0.0)),
-        "gap": float(primal - dual_of_qp(K, c, A, d, B, e).value(alpha, beta)),
-    }
+    return KKTReport(
+        stationarity=float(np.abs(K @ x + c + A.T @ alpha + B.T @ beta).max()),
+        primal=float(max(np.max(slack, initial=0.0), np.abs(B @ x + e).max(initial=0.0))),
+        sign=float(max(-np.min(alpha, initial=0.0), 0.0)),
+        slackness=float(np.abs(alpha * slack).max(initial=0.0)),
+        gap=float(primal - dual_of_qp(K, c, A, d, B, e).value(alpha, beta)),
+    )
 
 
 def is_saddle_point(L, x, alpha, grid, *, tol=1e-9):

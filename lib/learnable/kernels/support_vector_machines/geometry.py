@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from sklearn.exceptions import ConvergenceWarning
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_scalar, warn_not_converged
 
 __all__ = ["HullDistance", "hull_distance", "reduced_hull_distance"]
 
@@ -29,6 +27,7 @@ class HullDistance:
     weights_minus: np.ndarray
     lower: float
     n_iter: int
+    converged: bool
 
     def hyperplane(self):
         """(w, w0) of the plane that bisects the segment, scaled to margin one: w'x + w0 = +1 and -1 at its ends."""
@@ -125,14 +124,11 @@ def _distance(plus, minus, cap, tol, max_iter):
     lower = 0.0
     if length > 0.0:
         lower = max(0.0, float(_extreme(P @ v, cap) + _extreme(-(M @ v), cap)) / length)
-    if steps >= limit and length > 1e-9 and lower < length * (1.0 - 10.0 * tol):
-        warnings.warn(
-            f"the hull distance lies between {scale * lower:.6g} and {scale * length:.6g} after {limit} steps; raise "
-            "max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    return HullDistance(scale * length, a @ plus, b @ minus, a, b, scale * lower, steps)
+    early = bool(steps >= limit and length > 1e-9 and lower < length * (1.0 - 10.0 * tol))
+    if early:
+        between = f"the hull distance, between {scale * lower:.6g} and {scale * length:.6g},"
+        warn_not_converged(between, limit, None, None, "raise max_iter or tol", stacklevel=4)
+    return HullDistance(scale * length, a @ plus, b @ minus, a, b, scale * lower, steps, not early)
 
 
 def _extreme(products, cap):

@@ -145,27 +145,27 @@ class PegasosSVM(LinearRule):
     Parameters
     ----------
     C : float, default=1
-    n_epochs : int, default=20
+    max_iter : int, default=20
         Steps divided by the number of points.
     random_state : int, default=0
 
     Examples
     --------
-    >>> svm = PegasosSVM(C=10.0, n_epochs=500).fit([[-1.0], [1.0]], [0, 1])
+    >>> svm = PegasosSVM(C=10.0, max_iter=500).fit([[-1.0], [1.0]], [0, 1])
     >>> bool(abs(svm.coef_[0, 0] - 1.0) < 0.1)
     True
     """
 
-    def __init__(self, C=1.0, *, n_epochs=20, random_state=0):
+    def __init__(self, C=1.0, *, max_iter=20, random_state=0):
         self.C = C
-        self.n_epochs = n_epochs
+        self.max_iter = max_iter
         self.random_state = random_state
 
     def fit(self, X, y):
         """Fit."""
         X, codes, _ = self._prepare(X, y, None)
         C = check_scalar(self.C, "C", low=0.0, closed="neither")
-        epochs = check_scalar(self.n_epochs, "n_epochs", low=1, integer=True)
+        epochs = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         signs = np.where(codes == 1, 1.0, -1.0)
         n = signs.size
         if not np.isfinite(1.0 / (n * C)):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels import smo
-from learnable.kernels.functions import Linear, Precomputed, as_kernel
+from learnable.kernels.functions import Linear, Precomputed
+from learnable.kernels.named import named_kernel
 from learnable.validation import check_scalar, check_weights, signed_labels
 
 __all__ = ["HardMarginSVM", "NuSVM", "SoftMarginSVM", "SquaredNuSVM"]
@@ -23,7 +26,7 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
     def _prepare(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, signs = signed_labels(y)
-        self.kernel_ = as_kernel(self.kernel)
+        self.kernel_ = named_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         return X, signs
 
     # Coefficients of nearly touching hulls cancel: the hard margin always needs columns in double precision.
@@ -106,7 +109,9 @@ class HardMarginSVM(_KernelMachine):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="linear"
+    kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="linear"
+    gamma, degree, coef0
+        Of a kernel given by name, as in scikit-learn's ``SVC``; see :func:`~learnable.kernels.named.named_kernel`.
     tol : float, default=1e-6
         Relative accuracy of the squared margin.
     max_iter : int, optional
@@ -137,8 +142,11 @@ class HardMarginSVM(_KernelMachine):
 
     _always_double = True
 
-    def __init__(self, kernel="linear", *, tol=1e-6, max_iter=None, cache_mb=200.0):
+    def __init__(self, kernel="linear", *, gamma="scale", degree=3, coef0=0.0, tol=1e-6, max_iter=None, cache_mb=200.0):
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.tol = tol
         self.max_iter = max_iter
         self.cache_mb = cache_mb
@@ -167,7 +175,9 @@ class SoftMarginSVM(_KernelMachine):
     C : float, default=1
         Price of a margin error. `sample_weight` and `class_weight` multiply it (and `C2`) point by point.
     norm : {1, 2, "mixed"}, default=1
-    kernel : str, Kernel or callable, default="linear"
+    kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="linear"
+    gamma, degree, coef0
+        As for :class:`HardMarginSVM`.
     C2 : float, optional
         Price of the squares, for ``norm="mixed"``.
     class_weight : dict, "balanced" or None
@@ -205,6 +215,9 @@ class SoftMarginSVM(_KernelMachine):
         norm=1,
         kernel="linear",
         *,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
         C2=None,
         class_weight=None,
         tol=1e-3,
@@ -214,6 +227,9 @@ class SoftMarginSVM(_KernelMachine):
         self.C = C
         self.norm = norm
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.C2 = C2
         self.class_weight = class_weight
         self.tol = tol
@@ -270,9 +286,15 @@ def _spread(s, used, kernel, X):
         values[others] = kernel(X[others], X[support]) @ s.beta[s.support]
     gradient = np.empty(used.size)
     gradient[places], gradient[others] = s.gradient, values[others]
-    s.beta, s.values, s.gradient = beta, values, gradient
-    s.bound, s.inbound, s.zero = places[s.bound], places[s.inbound], np.flatnonzero(beta == 0.0)
-    return s
+    return replace(
+        s,
+        beta=beta,
+        values=values,
+        gradient=gradient,
+        bound=places[s.bound],
+        inbound=places[s.inbound],
+        zero=np.flatnonzero(beta == 0.0),
+    )
 
 
 class NuSVM(_KernelMachine):
@@ -287,10 +309,12 @@ class NuSVM(_KernelMachine):
     nu : float in (0, 1], default=0.5
         At least the fraction of margin errors, at most the fraction of support vectors; at most twice the share of
         the smaller class.
-    kernel, max_iter, cache_mb
-        As for :class:`SoftMarginSVM`.
+    kernel, gamma, degree, coef0
+        As for :class:`HardMarginSVM`.
     tol : float, default=1e-3
         Relative to the largest diagonal entry of the kernel matrix.
+    max_iter, cache_mb
+        As for :class:`HardMarginSVM`.
 
     Attributes
     ----------
@@ -313,9 +337,14 @@ class NuSVM(_KernelMachine):
     (1.0, [0.0, 0.5, 0.5, 0.0], -1.0)
     """
 
-    def __init__(self, nu=0.5, kernel="linear", *, tol=1e-3, max_iter=None, cache_mb=200.0):
+    def __init__(
+        self, nu=0.5, kernel="linear", *, gamma="scale", degree=3, coef0=0.0, tol=1e-3, max_iter=None, cache_mb=200.0
+    ):
         self.nu = nu
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.tol = tol
         self.max_iter = max_iter
         self.cache_mb = cache_mb
@@ -349,8 +378,8 @@ class SquaredNuSVM(_KernelMachine):
     Parameters
     ----------
     D : float, default=1
-    kernel, tol, max_iter, cache_mb
-        As for :class:`SoftMarginSVM`.
+    kernel, gamma, degree, coef0, tol, max_iter, cache_mb
+        As for :class:`HardMarginSVM`.
 
     Attributes
     ----------
@@ -368,9 +397,14 @@ class SquaredNuSVM(_KernelMachine):
     True
     """
 
-    def __init__(self, D=1.0, kernel="linear", *, tol=1e-8, max_iter=None, cache_mb=200.0):
+    def __init__(
+        self, D=1.0, kernel="linear", *, gamma="scale", degree=3, coef0=0.0, tol=1e-8, max_iter=None, cache_mb=200.0
+    ):
         self.D = D
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.tol = tol
         self.max_iter = max_iter
         self.cache_mb = cache_mb

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import linalg
 from scipy.optimize import linprog
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["support_vector_report"]
+from learnable.validation import Result
+
+__all__ = ["SupportVectors", "support_vector_report"]
+
+
+@dataclass(frozen=True, eq=False)
+class SupportVectors(Result):
+    """Indices of training points by their part in the solution, from :func:`support_vector_report`.
+
+    Attributes
+    ----------
+    support, inbound, bound : ndarray of int
+        Support vectors; those below their box, and those at it (if it is finite).
+    margin_errors, misclassified : ndarray of int
+        Points with y f < 1, and points on the wrong side.
+    essential : ndarray of int or None
+        Support vectors in every dual solution, if asked for.
+    """
+
+    support: np.ndarray
+    inbound: np.ndarray
+    bound: np.ndarray
+    margin_errors: np.ndarray
+    misclassified: np.ndarray
+    essential: np.ndarray | None
 
 
 def support_vector_report(machine, X, *, essential=True, tol=1e-6):
@@ -27,15 +53,13 @@ def support_vector_report(machine, X, *, essential=True, tol=1e-6):
 
     Returns
     -------
-    dict of ndarray
-        Indices: ``support``, ``inbound``, ``bound`` (at a finite box), ``margin_errors`` (y f < 1), ``misclassified``
-        and, if asked for, ``essential``.
+    SupportVectors
 
     Examples
     --------
     >>> from learnable.kernels.support_vector_machines import HardMarginSVM
     >>> X = np.array([[0.0, 1.0], [-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
-    >>> support_vector_report(HardMarginSVM().fit(X, [-1, 1, 1, 1]), X)["essential"].tolist()
+    >>> support_vector_report(HardMarginSVM().fit(X, [-1, 1, 1, 1]), X).essential.tolist()
     [0]
     """
     check_is_fitted(machine)
@@ -48,20 +72,20 @@ def support_vector_report(machine, X, *, essential=True, tol=1e-6):
     top = max(float(alpha.max()), 1e-300)
     support = alpha > tol * top
     bound = support & (alpha >= box * (1.0 - tol))
-    out = {
-        "support": np.flatnonzero(support),
-        "inbound": np.flatnonzero(support & ~bound),
-        "bound": np.flatnonzero(bound),
-        "margin_errors": np.flatnonzero(margins < 1.0 - max(tol, 2.0 * machine.tol)),
-        "misclassified": np.flatnonzero(np.where(y > 0, margins < 0.0, margins <= 0.0)),
-    }
+    everywhere = None
     if essential:
-        if norm != 1:
-            # With a strictly convex penalty the multipliers are unique, so that every support vector is essential.
-            out["essential"] = out["support"].copy()
-        else:
-            out["essential"] = _essential(machine, np.asarray(X, dtype=float), alpha, box, support, tol)
-    return out
+        # With a strictly convex penalty the multipliers are unique, so that every support vector is essential.
+        everywhere = np.flatnonzero(support)
+        if norm == 1:
+            everywhere = _essential(machine, np.asarray(X, dtype=float), alpha, box, support, tol)
+    return SupportVectors(
+        support=np.flatnonzero(support),
+        inbound=np.flatnonzero(support & ~bound),
+        bound=np.flatnonzero(bound),
+        margin_errors=np.flatnonzero(margins < 1.0 - max(tol, 2.0 * machine.tol)),
+        misclassified=np.flatnonzero(np.where(y > 0, margins < 0.0, margins <= 0.0)),
+        essential=everywhere,
+    )
 
 
 def _essential(machine, X, alpha, box, support, tol):

@@ -11,7 +11,6 @@ from learnable.kernels.svm_regularization_path.comparators import (
     angle_to,
     effective_rank,
     logistic_path,
-    parzen_classifier,
     regularised_lda_path,
     rotate_wide,
 )
@@ -26,7 +25,6 @@ __all__ = [
     "cv_path",
     "effective_rank",
     "logistic_path",
-    "parzen_classifier",
     "regularised_lda_path",
     "rotate_wide",
 ]

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from learnable.kernels.functions import as_kernel
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["angle_to", "effective_rank", "logistic_path", "parzen_classifier", "regularised_lda_path", "rotate_wide"]
+__all__ = ["angle_to", "effective_rank", "logistic_path", "regularised_lda_path", "rotate_wide"]
 
 
 def parzen_classifier(X, y, kernel="rbf", **params):
@@ -95,7 +95,7 @@ def angle_to(beta, direction):
     return float(np.degrees(np.arccos(np.clip(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)), -1.0, 1.0))))
 
 
-def logistic_path(X, y, lambdas):
+def logistic_path(X, y, alphas):
     """Ridge-penalised logistic regression at each lambda: sum of ln(1 + exp(-y f)) + lambda/2 |beta|^2.
 
     scikit-learn's Newton iteration does the work, in the row space of X when there are more columns than rows.
@@ -105,7 +105,7 @@ def logistic_path(X, y, lambdas):
     X : array (n, p)
     y : array (n,)
         Labels; more than two classes give the multinomial model.
-    lambdas : array (s,)
+    alphas : array (s,)
 
     Returns
     -------
@@ -119,21 +119,21 @@ def logistic_path(X, y, lambdas):
     True
     """
     X = check_finite_array(X, "X", ndim=2)
-    lambdas = check_finite_array(lambdas, "lambdas", ndim=1)
-    if np.any(lambdas <= 0.0):
+    alphas = check_finite_array(alphas, "alphas", ndim=1)
+    if np.any(alphas <= 0.0):
         raise ValueError("every lambda must be positive")
     R, V = rotate_wide(X) if X.shape[1] > X.shape[0] else (X, None)
     model = LogisticRegression(solver="newton-cholesky", tol=1e-9, max_iter=200, warm_start=True)
-    coefs, intercepts = [None] * lambdas.size, [None] * lambdas.size
-    for k in np.argsort(-lambdas):
-        model.set_params(C=1.0 / lambdas[k]).fit(R, y)
+    coefs, intercepts = [None] * alphas.size, [None] * alphas.size
+    for k in np.argsort(-alphas):
+        model.set_params(C=1.0 / alphas[k]).fit(R, y)
         coefs[k] = model.coef_.copy() if V is None else model.coef_ @ V.T
         intercepts[k] = model.intercept_.copy()
     coefs, intercepts = np.array(coefs), np.array(intercepts)
     return (coefs[:, 0], intercepts[:, 0]) if coefs.shape[1] == 1 else (coefs, intercepts)
 
 
-def regularised_lda_path(X, y, lambdas):
+def regularised_lda_path(X, y, alphas):
     """Linear discriminants with the pooled within-class scatter increased by lambda on its diagonal.
 
     beta = (S_W + lambda I)^{-1} (mean_1 - mean_0), with the threshold halfway between the projected means.
@@ -143,7 +143,7 @@ def regularised_lda_path(X, y, lambdas):
     X : array (n, p)
     y : array (n,)
         Two labels.
-    lambdas : array (s,)
+    alphas : array (s,)
 
     Returns
     -------
@@ -157,8 +157,8 @@ def regularised_lda_path(X, y, lambdas):
     [[2.0, 0.0]]
     """
     X = check_finite_array(X, "X", ndim=2)
-    lambdas = check_finite_array(lambdas, "lambdas", ndim=1)
-    if np.any(lambdas <= 0.0):
+    alphas = check_finite_array(alphas, "alphas", ndim=1)
+    if np.any(alphas <= 0.0):
         raise ValueError("every lambda must be positive")
     y = np.asarray(y)
     classes = np.unique(y)
@@ -171,5 +171,5 @@ def regularised_lda_path(X, y, lambdas):
     _, D, Vt = linalg.svd(centred, full_matrices=False)
     inside = Vt @ difference
     outside = difference - Vt.T @ inside
-    coefs = (inside / (D**2 + lambdas[:, None])) @ Vt + outside / lambdas[:, None]
+    coefs = (inside / (D**2 + alphas[:, None])) @ Vt + outside / alphas[:, None]
     return coefs, -coefs @ (0.5 * (means[0] + means[1]))

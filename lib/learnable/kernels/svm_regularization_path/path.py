@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels import smo
-from learnable.kernels.functions import Linear, Precomputed, as_kernel
+from learnable.kernels.functions import Linear, Precomputed
+from learnable.kernels.named import named_kernel
 from learnable.kernels.svm_regularization_path import _walk as walking
 from learnable.validation import check_choice, check_scalar, signed_labels
 
@@ -34,15 +35,15 @@ class SVMPath(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="rbf"
-    gamma : float, optional
-        Rate of the Gaussian kernel, when `kernel` is ``"rbf"``; default 1.
+    kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="rbf"
+    gamma, degree, coef0
+        Of a kernel given by name, as in scikit-learn's ``SVC``; see :func:`~learnable.kernels.named.named_kernel`.
     fit_intercept : bool, default=True
     lam_min : float, default=1e-6
         Where to stop, relative to the mean diagonal entry of the kernel matrix.
     eps : float, default=1e-10
         Relative tolerance for two events to be one.
-    max_steps : int, optional
+    max_iter : int, optional
         Events at most (default ``200 n + 1000``); reaching it warns.
 
     Attributes
@@ -78,13 +79,18 @@ class SVMPath(ClassifierMixin, BaseEstimator):
     4.75
     """
 
-    def __init__(self, kernel="rbf", *, gamma=None, fit_intercept=True, lam_min=1e-6, eps=1e-10, max_steps=None):
+    def __init__(
+        self, kernel="rbf", *, gamma="scale", degree=3, coef0=0.0, fit_intercept=True, lam_min=1e-6, eps=1e-10,
+        max_iter=None,
+    ):  # fmt: skip
         self.kernel = kernel
         self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.fit_intercept = fit_intercept
         self.lam_min = lam_min
         self.eps = eps
-        self.max_steps = max_steps
+        self.max_iter = max_iter
 
     # ---- fitting -------------------------------------------------------------------------------------------------
 
@@ -135,17 +141,11 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         self.classes_, self._y = signed_labels(y)
         least = check_scalar(self.lam_min, "lam_min", low=0.0, closed="neither")
         self._eps = check_scalar(self.eps, "eps", low=0.0, high=1e-3, closed="neither")
-        if self.max_steps is None:
+        if self.max_iter is None:
             self._limit = 200 * y.size + 1000
         else:
-            self._limit = check_scalar(self.max_steps, "max_steps", low=1, integer=True)
-        if isinstance(self.kernel, str) and self.kernel in ("rbf", "gaussian"):
-            gamma = 1.0 if self.gamma is None else check_scalar(self.gamma, "gamma", low=0.0, closed="neither")
-            self.kernel_ = as_kernel("rbf", gamma=gamma)
-        else:
-            if self.gamma is not None:
-                raise ValueError("gamma belongs to the Gaussian kernel")
-            self.kernel_ = as_kernel(self.kernel)
+            self._limit = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
+        self.kernel_ = named_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         self._K = np.ascontiguousarray(self.kernel_(X), dtype=float)
         self._X = None if isinstance(self.kernel_, Precomputed) else X
         self._intercept = bool(self.fit_intercept)
@@ -169,6 +169,7 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         self.sum_slack_, self.norm_beta_ = walk.facts[:, 1].copy(), walk.facts[:, 2].copy()
         self.separable_ = walk.separable
         self.n_steps_ = self.lambdas_.size - 1
+        self.n_iter_ = max(self.n_steps_, 1)
         return self
 
     # ---- the path as a function of lambda ------------------------------------------------------------------------
@@ -443,7 +444,7 @@ class _Walk:
         while True:
             if self.used[1] >= self.limit:
                 warnings.warn(
-                    f"the path was cut after {self.limit} events at lambda = {self.state[0]:.3g}; raise max_steps",
+                    f"the path was cut after {self.limit} events at lambda = {self.state[0]:.3g}; raise max_iter",
                     ConvergenceWarning,
                     stacklevel=4,
                 )

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels.svm_regularization_path.path import SVMPath
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_scalar, check_seed
 
 __all__ = ["OneVersusRestPath", "StepCurve", "cv_path"]
 
@@ -146,7 +146,7 @@ def _interpolate(knots, own, values):
     return values[k] + share[:, None] * (values[k + 1] - values[k])
 
 
-def cv_path(X, y, folds=5, *, path=None, random_state=0):
+def cv_path(X, y, cv=5, *, path=None, random_state=0):
     """Cross-validation error as an exact step function of lambda.
 
     One path a fold; between breakpoints predictions change where a linear function vanishes, so the error of a fold is
@@ -155,11 +155,11 @@ def cv_path(X, y, folds=5, *, path=None, random_state=0):
     Parameters
     ----------
     X, y : arrays
-    folds : int or iterable of (train, test), default=5
+    cv : int or iterable of (train, test), default=5
         A number asks for stratified folds.
     path : SVMPath or OneVersusRestPath, optional
         Which path to fit.
-    random_state : int, default=0
+    random_state : None, int or Generator, default=0
         Shuffles the folds.
 
     Returns
@@ -180,13 +180,13 @@ def cv_path(X, y, folds=5, *, path=None, random_state=0):
     if y.shape != (X.shape[0],):
         raise ValueError(f"y must hold one label for each of the {X.shape[0]} rows of X, got shape {y.shape}")
     path = SVMPath() if path is None else path
-    if isinstance(folds, int | np.integer):
-        count = check_scalar(folds, "folds", low=2, integer=True)
-        folds = StratifiedKFold(count, shuffle=True, random_state=random_state).split(X, y)
+    if isinstance(cv, int | np.integer):
+        count = check_scalar(cv, "cv", low=2, integer=True)
+        cv = StratifiedKFold(count, shuffle=True, random_state=check_seed(random_state)).split(X, y)
     kernel = path.kernel if isinstance(path, SVMPath) else getattr(path.path, "kernel", None)
     pairwise = isinstance(kernel, str) and kernel == "precomputed"
     fits, total, least = [], 0, 0.0
-    for train, test in folds:
+    for train, test in cv:
         inner = X[np.ix_(train, train)] if pairwise else X[train]
         outer = X[np.ix_(test, train)] if pairwise else X[test]
         fitted = clone(path).fit(inner, y[train])

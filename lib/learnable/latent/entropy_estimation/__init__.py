@@ -15,8 +15,6 @@ from learnable.latent.entropy_estimation.counts import (
     entropy_ansb,
     entropy_chao_shen,
     entropy_grassberger,
-    entropy_jackknife,
-    entropy_james_stein,
     entropy_miller_madow,
     entropy_plugin,
     entropy_zhang,
@@ -26,22 +24,18 @@ from learnable.latent.entropy_estimation.dirichlet import dirichlet_entropy_mome
 from learnable.latent.entropy_estimation.pitman_yor import (
     from_entropy_coordinates,
     log_evidence,
-    log_evidence_derivatives,
     log_prior,
     py_posterior_moments,
-    py_prior_moments,
     sample_py,
     to_entropy_coordinates,
 )
 from learnable.latent.entropy_estimation.pym import (
     PYMEntropy,
     entropy_dpm,
-    entropy_empirical_bayes,
     entropy_pym,
     mutual_information_pym,
-    sample_posterior_entropy,
 )
-from learnable.latent.entropy_estimation.special import inverse_digamma, log_progression
+from learnable.latent.entropy_estimation.special import log_progression
 
 __all__ = [
     "PYMEntropy",
@@ -49,26 +43,19 @@ __all__ = [
     "entropy_ansb",
     "entropy_chao_shen",
     "entropy_dpm",
-    "entropy_empirical_bayes",
     "entropy_grassberger",
-    "entropy_jackknife",
-    "entropy_james_stein",
     "entropy_miller_madow",
     "entropy_nsb",
     "entropy_plugin",
     "entropy_pym",
     "entropy_zhang",
     "from_entropy_coordinates",
-    "inverse_digamma",
     "log_evidence",
-    "log_evidence_derivatives",
     "log_prior",
     "log_progression",
     "multiplicities",
     "mutual_information_pym",
     "py_posterior_moments",
-    "py_prior_moments",
-    "sample_posterior_entropy",
     "sample_py",
     "to_entropy_coordinates",
 ]

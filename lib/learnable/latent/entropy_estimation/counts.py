@@ -15,8 +15,6 @@ __all__ = [
     "entropy_ansb",
     "entropy_chao_shen",
     "entropy_grassberger",
-    "entropy_jackknife",
-    "entropy_james_stein",
     "entropy_miller_madow",
     "entropy_plugin",
     "entropy_zhang",

@@ -24,10 +24,8 @@ from learnable.validation import check_finite_array, check_scalar
 __all__ = [
     "from_entropy_coordinates",
     "log_evidence",
-    "log_evidence_derivatives",
     "log_prior",
     "py_posterior_moments",
-    "py_prior_moments",
     "sample_py",
     "to_entropy_coordinates",
 ]

@@ -31,10 +31,8 @@ from learnable.validation import check_choice, check_rng, check_scalar
 __all__ = [
     "PYMEntropy",
     "entropy_dpm",
-    "entropy_empirical_bayes",
     "entropy_pym",
     "mutual_information_pym",
-    "sample_posterior_entropy",
 ]
 
 V_MAX = 30.0  # 1 - d >= exp(-30)

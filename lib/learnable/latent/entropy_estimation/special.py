@@ -11,7 +11,7 @@ from scipy import special
 
 from learnable.validation import check_finite_array
 
-__all__ = ["digamma_from_one", "inverse_digamma", "log_progression", "trigamma", "trigamma_excess"]
+__all__ = ["digamma_from_one", "log_progression", "trigamma", "trigamma_excess"]
 
 EULER = float(np.euler_gamma)
 ZETAS = special.zeta(np.arange(2.0, 16.0))

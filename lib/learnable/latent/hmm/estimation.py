@@ -34,7 +34,7 @@ class BaumWelchResult:
     converged: bool
 
 
-def baum_welch(hmm, sequences, *, n_iter=100, tol=1e-6, labels=None):
+def baum_welch(hmm, sequences, *, max_iter=100, tol=1e-6, labels=None):
     """Maximum likelihood by expectation-maximisation, starting from `hmm` (Baum et al. 1970).
 
     Each iteration computes the expected numbers of starts, transitions and emissions given the observations, and then
@@ -48,7 +48,7 @@ def baum_welch(hmm, sequences, *, n_iter=100, tol=1e-6, labels=None):
         The start, with an emission. Equal states stay equal for ever: break the symmetry.
     sequences : array-like or list of array-like
         One sequence, an array of sequences of equal length, or a list.
-    n_iter : int, default=100
+    max_iter : int, default=100
         At most so many iterations.
     tol : float, default=1e-6
         Stop when an iteration gains less than this in log-likelihood for each observation.
@@ -77,25 +77,25 @@ def baum_welch(hmm, sequences, *, n_iter=100, tol=1e-6, labels=None):
     hmm = check_hmm(hmm)
     if hmm.emission is None:
         raise ValueError("baum_welch needs a model with an emission")
-    n_iter = check_scalar(n_iter, "n_iter", low=1, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     tol = check_scalar(tol, "tol", low=0)
     sequences = _split(sequences, hmm.emission.ndim, hmm.emission.check, "sequences")
     if labels is not None:
         labels = _split_labels(labels, sequences, hmm.n_states)
     total = sum(len(x) for x in sequences)
     trace, converged = [], False
-    for step in range(n_iter + 1):
+    for step in range(max_iter + 1):
         log_likelihood, counts = _expectations(hmm, sequences, labels)
         trace.append(log_likelihood)
         if step and trace[-1] - trace[-2] <= tol * total:
             converged = True
             break
-        if step < n_iter:
+        if step < max_iter:
             hmm = _maximise(hmm, sequences, *counts)
     if not converged:
         warnings.warn(
-            f"baum_welch did not converge in {n_iter} iterations: the last one still gained "
-            f"{trace[-1] - trace[-2]:.3g}; raise n_iter or tol",
+            f"baum_welch did not converge in {max_iter} iterations: the last one still gained "
+            f"{trace[-1] - trace[-2]:.3g}; raise max_iter or tol",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -127,7 +127,7 @@ def fit_labelled(sequences, states, *, n_states, n_symbols=None, pseudocount=0.0
     Examples
     --------
     >>> model = fit_labelled([0, 1, 1, 0], [0, 0, 1, -1], n_states=2, n_symbols=2, pseudocount=1)
-    >>> model.P.round(2).tolist(), model.emission.B.round(2).tolist()
+    >>> model.transmat.round(2).tolist(), model.emission.emissionprob.round(2).tolist()
     ([[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.33, 0.67]])
     """
     k = check_scalar(n_states, "n_states", low=1, integer=True)
@@ -214,17 +214,17 @@ def _transitions(hmm, x, log_f):
         filtered, log_likelihood = made
         weight = np.zeros_like(f)
         if not kernels.backward(hmm.net[1], f, filtered, f, weight, True):
-            return log_likelihood, f, hmm.P * (filtered[:-1].T @ weight[1:])
+            return log_likelihood, f, hmm.transmat * (filtered[:-1].T @ weight[1:])
     impossible = (log_f == -np.inf).all(axis=1)
     if impossible.any():
         raise ValueError(impossible_observation(int(impossible.argmax())))
     post = _log_posterior(hmm, x, log_f)
-    sums = np.zeros_like(hmm.P)
-    kernels.log_transitions(post.log_alpha, hmm.log_P, log_f, post.log_beta, post.log_likelihood, sums)
+    sums = np.zeros_like(hmm.transmat)
+    kernels.log_transitions(post.log_alpha, hmm.log_transmat, log_f, post.log_beta, post.log_likelihood, sums)
     return post.log_likelihood, post.smoothed, sums
 
 
 def _maximise(hmm, sequences, first, moves, weights):
     rows = moves.sum(axis=1, keepdims=True)
-    P = np.where(rows > 0, moves / np.where(rows > 0, rows, 1.0), hmm.P)
+    P = np.where(rows > 0, moves / np.where(rows > 0, rows, 1.0), hmm.transmat)
     return HMM(first / first.sum(), P / P.sum(axis=1, keepdims=True), hmm.emission.reestimate(sequences, weights))

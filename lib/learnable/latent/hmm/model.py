@@ -21,11 +21,11 @@ __all__ = ["HMM", "DiscreteEmission", "GaussianEmission"]
 
 
 class DiscreteEmission:
-    """Each state emits one of m symbols, B[j, a] = P(X_t = a | Y_t = j).
+    """Each state emits one of m symbols, emissionprob[j, a] = P(X_t = a | Y_t = j).
 
     Parameters
     ----------
-    B : array-like of shape (K, m)
+    emissionprob : array-like of shape (K, m)
         Rows are probability vectors.
 
     Examples
@@ -35,9 +35,9 @@ class DiscreteEmission:
     [[0.5, 0.9], [0.5, 0.1]]
     """
 
-    def __init__(self, B):
-        self.B = _stochastic(B, "B")
-        self.n_states, self.n_symbols = self.B.shape
+    def __init__(self, emissionprob):
+        self.emissionprob = _stochastic(emissionprob, "emissionprob")
+        self.n_states, self.n_symbols = self.emissionprob.shape
 
     ndim = 1
 
@@ -59,11 +59,11 @@ class DiscreteEmission:
     def log_likelihoods(self, x):
         """ln f_j(x_t), an (n, K) table; O(nK)."""
         with np.errstate(divide="ignore"):
-            return np.log(self.B.T)[self.check(x)]
+            return np.log(self.emissionprob.T)[self.check(x)]
 
     def simulator(self):
         """Arguments for :func:`learnable.datasets.sequences.sample_hmm`."""
-        return {"emission": self.B}
+        return {"emissionprob": self.emissionprob}
 
     def reestimate(self, sequences, weights, pseudocount=0.0):
         """The maximum likelihood emission when x_t belongs to state j with weight ``weights[t, j]``."""
@@ -73,7 +73,7 @@ class DiscreteEmission:
         for x, weight in zip(sequences, _state_weights(weights, sequences, self.n_states), strict=True):
             kernels.symbol_mass(x, weight, mass)
         total = mass.sum(axis=0)
-        B = np.where(total[:, None] > 0, mass.T / np.where(total > 0, total, 1.0)[:, None], self.B)
+        B = np.where(total[:, None] > 0, mass.T / np.where(total > 0, total, 1.0)[:, None], self.emissionprob)
         return DiscreteEmission(B / B.sum(axis=1, keepdims=True))
 
     def __repr__(self):
@@ -164,13 +164,13 @@ class GaussianEmission:
 
 
 class HMM:
-    """A hidden Markov model: Y_1 ~ pi, P(Y_(t+1) = j | Y_t = i) = P[i, j], and X_t drawn from the emission of Y_t.
+    """A hidden Markov model: Y_1 ~ startprob, P(Y_(t+1) = j | Y_t = i) = transmat[i, j], X_t from the emission of Y_t.
 
     Parameters
     ----------
-    pi : array-like of shape (K,)
+    startprob : array-like of shape (K,)
         The law of the first state.
-    P : array-like of shape (K, K)
+    transmat : array-like of shape (K, K)
         Transition probabilities; rows sum to one, zeros are forbidden transitions.
     emission : DiscreteEmission or GaussianEmission, optional
         Any object with ``n_states``, ``check(x)``, ``log_likelihoods(x)`` and ``reestimate(sequences, weights)``.
@@ -178,7 +178,7 @@ class HMM:
 
     Attributes
     ----------
-    log_pi, log_P : ndarray
+    log_startprob, log_transmat : ndarray
         Logarithms, -inf for zero.
 
     Examples
@@ -189,18 +189,19 @@ class HMM:
     (5, 2)
     """
 
-    def __init__(self, pi, P, emission=None):
-        self.pi = _frozen(check_probability_vector(pi, "pi").copy())
-        self.n_states = len(self.pi)
-        self.P = _stochastic(P, "P", shape=(self.n_states, self.n_states))
+    def __init__(self, startprob, transmat, emission=None):
+        self.startprob = _frozen(check_probability_vector(startprob, "startprob").copy())
+        self.n_states = len(self.startprob)
+        self.transmat = _stochastic(transmat, "transmat", shape=(self.n_states, self.n_states))
         if emission is not None and emission.n_states != self.n_states:
-            raise ValueError(f"emission must have {self.n_states} states like pi, got {emission.n_states}")
+            raise ValueError(f"emission must have {self.n_states} states like startprob, got {emission.n_states}")
         self.emission = emission
         with np.errstate(divide="ignore"):
-            self.log_pi, self.log_P = _frozen(np.log(self.pi)), _frozen(np.log(self.P))
+            self.log_startprob = _frozen(np.log(self.startprob))
+            self.log_transmat = _frozen(np.log(self.transmat))
 
     @classmethod
-    def from_parameters(cls, start, transition, emission=None, means=None, sds=1.0):
+    def from_parameters(cls, startprob, transmat, emissionprob=None, means=None, sds=1.0):
         """The model that :func:`learnable.datasets.sequences.hmm_parameters` describes.
 
         Examples
@@ -209,10 +210,10 @@ class HMM:
         >>> HMM.from_parameters(**hmm_parameters("ring"))
         HMM(5 states, GaussianEmission(5 states, 1 dimension))
         """
-        if (emission is None) == (means is None):
-            raise ValueError("give either emission or means")
-        made = DiscreteEmission(emission) if means is None else GaussianEmission(means, np.square(sds))
-        return cls(start, transition, made)
+        if (emissionprob is None) == (means is None):
+            raise ValueError("give either emissionprob or means")
+        made = DiscreteEmission(emissionprob) if means is None else GaussianEmission(means, np.square(sds))
+        return cls(startprob, transmat, made)
 
     def check(self, x):
         """Return the observations in the form the emission needs, after checking them."""
@@ -265,30 +266,30 @@ class HMM:
         n = check_scalar(n, "n", low=1, integer=True)
         if self.emission is None:
             raise ValueError("a model without an emission cannot be sampled")
-        model = {"start": self.pi, "transition": self.P, **self.emission.simulator()}
+        model = {"startprob": self.startprob, "transmat": self.transmat, **self.emission.simulator()}
         made = sample_hmm(1, n, **model, random_state=check_rng(random_state))
         return made.data[0], made.states[0]
 
     def prior(self, n):
         """P(Y_t = j) = (pi P^(t-1))_j for t = 1..n, an (n, K) table; O(nK²)."""
         out = np.empty((check_scalar(n, "n", low=1, integer=True), self.n_states))
-        kernels.prior_marginals(self.pi, self.net[0], out)
+        kernels.prior_marginals(self.startprob, self.net[0], out)
         return out
 
     @cached_property
     def net(self):
         """Transitions as the kernels want them: forward, backward, and both in logarithms."""
         return (
-            kernels.arcs(self.P),
-            kernels.arcs(self.P.T),
-            kernels.arcs(self.log_P, -np.inf),
-            kernels.arcs(self.log_P.T, -np.inf),
+            kernels.arcs(self.transmat),
+            kernels.arcs(self.transmat.T),
+            kernels.arcs(self.log_transmat, -np.inf),
+            kernels.arcs(self.log_transmat.T, -np.inf),
         )
 
     @cached_property
     def tiny_parameters(self):
         """Whether a positive parameter is too small for the scaled recursions."""
-        positive = np.concatenate([self.pi[self.pi > 0], self.P[self.P > 0]])
+        positive = np.concatenate([self.startprob[self.startprob > 0], self.transmat[self.transmat > 0]])
         return bool(positive.min() < kernels.SMALL_STEP)
 
     def __repr__(self):

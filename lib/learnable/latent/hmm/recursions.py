@@ -7,19 +7,20 @@ quantities are computed in logarithms. A posterior probability of zero therefore
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from learnable.latent.hmm import _kernels as kernels
 from learnable.latent.hmm.model import HMM, impossible_observation
-from learnable.validation import check_choice, check_scalar
+from learnable.validation import Result, check_choice, check_scalar
 
 __all__ = ["Filtered", "Posterior", "filtering", "forward_backward", "predict", "smooth"]
 
 
-class Filtered(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Filtered(Result):
     """Filtering probabilities p_t(j | x^t), predictions p_t(j | x^(t-1)) and ln p(x^n)."""
 
     filtered: np.ndarray
@@ -204,7 +205,7 @@ def filtering(hmm, x):
         filtered /= filtered.sum(axis=1, keepdims=True)
         made = filtered, float(kernels.log_sum(log_alpha[-1]))
     filtered, log_likelihood = made
-    predicted = np.vstack([hmm.pi, filtered[:-1] @ hmm.P])
+    predicted = np.vstack([hmm.startprob, filtered[:-1] @ hmm.transmat])
     return Filtered(filtered, predicted, log_likelihood)
 
 
@@ -266,7 +267,7 @@ def _scaled_forward(hmm, f):
     if narrow or hmm.tiny_parameters:
         return None
     filtered = np.empty_like(f)
-    stop, small, log_scale = kernels.forward(hmm.pi, hmm.net[0], f, filtered)
+    stop, small, log_scale = kernels.forward(hmm.startprob, hmm.net[0], f, filtered)
     if small:
         return None
     if stop >= 0:
@@ -276,7 +277,7 @@ def _scaled_forward(hmm, f):
 
 def _log_forward(hmm, log_f):
     log_alpha = np.empty_like(log_f)
-    stop = kernels.log_forward(hmm.log_pi, hmm.net[0], hmm.net[2], log_f, log_alpha)
+    stop = kernels.log_forward(hmm.log_startprob, hmm.net[0], hmm.net[2], log_f, log_alpha)
     if stop >= 0:
         raise ValueError(impossible_sequence(stop))
     return log_alpha

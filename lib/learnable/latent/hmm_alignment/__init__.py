@@ -35,14 +35,13 @@ from learnable.latent.hmm_alignment.alignments import (
     viterbi,
 )
 from learnable.latent.hmm_alignment.blocks import (
-    block_posterior,
     block_posteriors,
     conditional_transitions,
     kblock_risk,
     rabiner_blocks,
     sample_paths,
 )
-from learnable.latent.hmm_alignment.risks import Risks, brute_force, is_admissible, risks
+from learnable.latent.hmm_alignment.risks import Risks, is_admissible, risks
 
 __all__ = [
     "HMM",
@@ -53,9 +52,7 @@ __all__ = [
     "Risks",
     "Tradeoff",
     "baum_welch",
-    "block_posterior",
     "block_posteriors",
-    "brute_force",
     "combined",
     "conditional_transitions",
     "filtering",

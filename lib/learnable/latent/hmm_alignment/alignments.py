@@ -7,7 +7,7 @@ scores; given the posterior each costs O(n K²) time and O(nK) memory.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from learnable.latent.hmm.recursions import as_posterior, check_hmm, impossible_
 from learnable.latent.hmm_alignment._dynamic import best_path, best_values, tied_paths
 from learnable.latent.hmm_alignment.risks import risks
 from learnable.laws.tables import check_loss_matrix
-from learnable.validation import check_scalar
+from learnable.validation import Result, check_scalar
 
 __all__ = [
     "Tradeoff",
@@ -67,7 +67,7 @@ def viterbi(hmm, x, all_ties=False, *, max_ties=1000, tol=1e-12):
     """
     check_hmm(hmm)
     log_f = as_posterior(hmm, x).log_f if isinstance(x, Posterior) else hmm.densities(x)
-    return _align(hmm.log_pi, hmm.net[2], [(1.0, log_f)], all_ties, max_ties, tol)
+    return _align(hmm.log_startprob, hmm.net[2], [(1.0, log_f)], all_ties, max_ties, tol)
 
 
 def pmap(hmm, x, loss=None):
@@ -202,7 +202,7 @@ def penalised_pmap(hmm, x, C=1.0):
         return restricted_pmap(hmm, x)
     post = as_posterior(hmm, x)
     score = np.where(post.log_smoothed > -np.inf, post.smoothed, -np.inf)
-    return _align(C * hmm.log_pi, arcs(C * hmm.log_P, -np.inf), [(1.0, score)])
+    return _align(C * hmm.log_startprob, arcs(C * hmm.log_transmat, -np.inf), [(1.0, score)])
 
 
 def combined(hmm, x, C1=0.0, C2=0.0, C3=0.0, C4=0.0, all_ties=False, *, max_ties=1000, tol=1e-12):
@@ -247,7 +247,7 @@ def combined(hmm, x, C1=0.0, C2=0.0, C3=0.0, C4=0.0, all_ties=False, *, max_ties
     if weight == 0:
         start, net = np.zeros(hmm.n_states), arcs(np.zeros((hmm.n_states, hmm.n_states)), -np.inf)
     else:
-        start, net = weight * hmm.log_pi, arcs(weight * hmm.log_P, -np.inf)
+        start, net = weight * hmm.log_startprob, arcs(weight * hmm.log_transmat, -np.inf)
     return _align(start, net, scores or [(1.0, np.zeros_like(post.log_f))], all_ties, max_ties, tol)
 
 
@@ -283,7 +283,8 @@ def kblock(hmm, x, k, all_ties=False, *, max_ties=1000, tol=1e-12):
     return combined(hmm, x, 1.0, k - 1.0, all_ties=all_ties, max_ties=max_ties, tol=tol)
 
 
-class Tradeoff(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Tradeoff(Result):
     """What :func:`tradeoff_curve` returns: block lengths, expected errors R_1, -ln p(s | x), and the paths."""
 
     ks: np.ndarray
@@ -323,7 +324,7 @@ def tradeoff_curve(hmm, x, ks):
 
 def _possible(hmm):
     """Transitions with score 0 where they are possible."""
-    return arcs(np.where(hmm.P > 0, 0.0, -np.inf), -np.inf)
+    return arcs(np.where(hmm.transmat > 0, 0.0, -np.inf), -np.inf)
 
 
 def _align(start, net, scores, all_ties=False, max_ties=1000, tol=1e-12):

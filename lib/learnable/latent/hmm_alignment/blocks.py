@@ -10,7 +10,6 @@ from learnable.latent.hmm_alignment.risks import _check_paths
 from learnable.validation import check_rng, check_scalar
 
 __all__ = [
-    "block_posterior",
     "block_posteriors",
     "conditional_transitions",
     "kblock_risk",
@@ -82,7 +81,7 @@ def block_posterior(hmm, x, t, block):
     if start == -np.inf:
         return -np.inf
     with np.errstate(invalid="ignore"):
-        steps = hmm.log_P[i, j] + post.log_f[rows + 1, j] + post.log_beta[rows + 1, j] - post.log_beta[rows, i]
+        steps = hmm.log_transmat[i, j] + post.log_f[rows + 1, j] + post.log_beta[rows + 1, j] - post.log_beta[rows, i]
     return float(start + np.where(np.isnan(steps), -np.inf, steps).sum())
 
 
@@ -148,9 +147,9 @@ def sample_paths(hmm, x, size=1, random_state=None):
     paths = np.empty((size, len(post)), dtype=np.int64)
     uniforms = check_rng(random_state).random((size, len(post)))
     if post.method == "log":
-        _sample_log(post.log_alpha, np.ascontiguousarray(hmm.log_P.T), uniforms, paths)
+        _sample_log(post.log_alpha, np.ascontiguousarray(hmm.log_transmat.T), uniforms, paths)
     else:
-        _sample(post.filtered, np.ascontiguousarray(hmm.P.T), uniforms, paths)
+        _sample(post.filtered, np.ascontiguousarray(hmm.transmat.T), uniforms, paths)
     return paths
 
 
@@ -241,7 +240,7 @@ def _check_size(n, states, k, extra=0):
 def _log_steps(hmm, post):
     """ln P(Y_(t+1) = j | Y_t = i, x)."""
     into = post.log_f[1:] + post.log_beta[1:]
-    out = hmm.log_P + into[:, None, :]
+    out = hmm.log_transmat + into[:, None, :]
     with np.errstate(invalid="ignore"):
         out -= post.log_beta[:-1, :, None]
     out[np.isnan(out)] = -np.inf

@@ -9,7 +9,7 @@ import numpy as np
 
 from learnable.latent.hmm.recursions import as_posterior
 
-__all__ = ["Risks", "brute_force", "is_admissible", "risks"]
+__all__ = ["Risks", "is_admissible", "risks"]
 
 _MOST_PATHS = 1_000_000
 
@@ -69,7 +69,7 @@ def risks(hmm, x, path):
     post = as_posterior(hmm, x)
     paths = _check_paths(path, len(post), hmm.n_states)
     t = np.arange(len(post))
-    log_prior = hmm.log_pi[paths[..., 0]] + hmm.log_P[paths[..., :-1], paths[..., 1:]].sum(axis=-1)
+    log_prior = hmm.log_startprob[paths[..., 0]] + hmm.log_transmat[paths[..., :-1], paths[..., 1:]].sum(axis=-1)
     log_path = log_prior + post.log_f[t, paths].sum(axis=-1) - post.log_likelihood
     made = {
         "rinf": -np.expm1(np.minimum(log_path, 0.0)),

@@ -15,7 +15,6 @@ By concept:
 
 from learnable.latent.tensor_decompositions.baselines import (
     flattening_svd,
-    jennrich,
     joint_diagonalization,
     random_contraction,
 )
@@ -23,35 +22,22 @@ from learnable.latent.tensor_decompositions.ica import ICATensor
 from learnable.latent.tensor_decompositions.mixtures import (
     ProductMixtureTensor,
     SphericalGMMTensor,
-    coherence,
-    coherence_condition,
 )
 from learnable.latent.tensor_decompositions.moments import (
     WordMoments,
     check_counts,
-    lda_moments,
     pair_triple_moments,
     spherical_moments,
-    triple_mean,
 )
-from learnable.latent.tensor_decompositions.multiview import HMMTensor, MultiViewTensor, hmm_from_views
+from learnable.latent.tensor_decompositions.multiview import HMMTensor, MultiViewTensor
 from learnable.latent.tensor_decompositions.perturbation import (
     PerturbationBounds,
-    closed_form_iterate,
-    deflation_bound,
-    deflation_error,
-    is_separated,
-    perturbation_bounds,
     perturbation_ratios,
     quadratic_bound,
     separation,
 )
 from learnable.latent.tensor_decompositions.power import (
     is_isolated_maximizer,
-    rayleigh_ascent,
-    robust_tensor_power,
-    robust_tensor_power_stop,
-    shifted_power,
     tensor_eig,
     tensor_power,
 )
@@ -67,7 +53,7 @@ from learnable.latent.tensor_decompositions.tensors import (
     sym_rank_one_sum,
     symmetrize,
 )
-from learnable.latent.tensor_decompositions.text import LDATensor, SingleTopicTensor, lda_em, single_topic_em
+from learnable.latent.tensor_decompositions.text import LDATensor, SingleTopicTensor, single_topic_em
 from learnable.latent.tensor_decompositions.whitening import recover_components, whiten, whiten_operator
 
 __all__ = [
@@ -85,41 +71,25 @@ __all__ = [
     "WordMoments",
     "check_counts",
     "check_symmetric",
-    "closed_form_iterate",
-    "coherence",
-    "coherence_condition",
-    "deflation_bound",
-    "deflation_error",
     "flattening_svd",
     "frobenius_norm",
-    "hmm_from_views",
     "is_isolated_maximizer",
-    "is_separated",
-    "jennrich",
     "joint_diagonalization",
-    "lda_em",
-    "lda_moments",
     "match_components",
     "multilinear",
     "operator_norm",
     "pair_triple_moments",
-    "perturbation_bounds",
     "perturbation_ratios",
     "quadratic_bound",
     "random_contraction",
-    "rayleigh_ascent",
     "recover_components",
-    "robust_tensor_power",
-    "robust_tensor_power_stop",
     "separation",
-    "shifted_power",
     "single_topic_em",
     "spherical_moments",
     "sym_rank_one_sum",
     "symmetrize",
     "tensor_eig",
     "tensor_power",
-    "triple_mean",
     "whiten",
     "whiten_operator",
 ]

@@ -21,21 +21,22 @@ class TensorEstimator(BaseEstimator):
     Frobenius norm, that the components do not explain).
     """
 
-    def __init__(self, k=2, *, n_restarts=None, n_iter=30, random_state=None):
-        self.k = k
+    def __init__(self, n_components=2, *, n_restarts=None, max_iter=30, random_state=None):
+        self.n_components = n_components
         self.n_restarts = n_restarts
-        self.n_iter = n_iter
+        self.max_iter = max_iter
         self.random_state = random_state
 
     def _generator(self):
         return check_rng(self.random_state)
 
     def _check_k(self):
-        return check_scalar(self.k, "k", low=1, integer=True)
+        return check_scalar(self.n_components, "n_components", low=1, integer=True)
 
     def _decompose(self, T, B, rng, *, ratio=1.0):
         """Return the weights a_i (not normalised) and components mu_i of a whitened tensor, heaviest first."""
-        found = tensor_eig(T, T.shape[0], self.n_restarts, self.n_iter, rng)
+        self.n_iter_ = self.max_iter
+        found = tensor_eig(T, T.shape[0], self.n_restarts, self.max_iter, rng)
         size = np.linalg.norm(T.ravel())
         self.residual_ = float(np.linalg.norm(found.residual.ravel()) / size) if size > 0 else 0.0
         a, mu = recover_components(found.eigenvalues, found.eigenvectors, B, ratio=ratio)
@@ -48,8 +49,8 @@ class TensorEstimator(BaseEstimator):
         self.weights_ = weights / self.weights_sum_
         if abs(self.weights_sum_ - 1) > tol:
             warnings.warn(
-                f"the estimated weights sum to {self.weights_sum_:.3g} instead of 1: too few data for k = {self.k} "
-                "components, or the model does not fit; lower k or give more data",
+                f"the estimated weights sum to {self.weights_sum_:.3g} instead of 1: too few data for "
+                f"{self.n_components} components, or the model does not fit; lower n_components or give more data",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -6,13 +6,19 @@ lam_i (v_i' eta) come close; the flattening needs distinct lam_i; joint diagonal
 
 import numpy as np
 from numba import njit
-from sklearn.utils import Bunch
 
-from learnable.latent.tensor_decompositions.tensors import T_IIu, check_symmetric, contract, pack
+from learnable.latent.tensor_decompositions.tensors import (
+    T_IIu,
+    TensorEigen,
+    check_symmetric,
+    contract,
+    pack,
+    sym_rank_one_sum,
+)
 from learnable.latent.tensor_decompositions.whitening import whiten
-from learnable.validation import check_finite_array, check_rng, check_scalar
+from learnable.validation import check_finite_array, check_rng, check_scalar, warn_not_converged
 
-__all__ = ["flattening_svd", "jennrich", "joint_diagonalization", "random_contraction"]
+__all__ = ["flattening_svd", "joint_diagonalization", "random_contraction"]
 
 
 def random_contraction(T, random_state=None, *, eta=None):
@@ -28,8 +34,7 @@ def random_contraction(T, random_state=None, *, eta=None):
 
     Returns
     -------
-    Bunch
-        ``eigenvalues`` (k,), ``eigenvectors`` (k, k), one a column, with signs such that T(v, v, v) >= 0.
+    TensorEigen
 
     Examples
     --------
@@ -88,8 +93,7 @@ def flattening_svd(T):
 
     Returns
     -------
-    Bunch
-        ``eigenvalues``, ``eigenvectors``, as in :func:`random_contraction`.
+    TensorEigen
 
     Examples
     --------
@@ -102,7 +106,7 @@ def flattening_svd(T):
     return _signed(T, np.linalg.svd(T.reshape(k, k * k), full_matrices=False)[0])
 
 
-def joint_diagonalization(T, *, max_sweeps=100, tol=1e-10):
+def joint_diagonalization(T, *, max_iter=100, tol=1e-10):
     """Rotation that makes all slices T(I, I, e_l) as diagonal as possible, by Jacobi rotations. O(k^4) a sweep.
 
     Each rotation has a closed form (Cardoso and Souloumiac 1996). Unlike one contraction it has no unlucky direction,
@@ -112,14 +116,13 @@ def joint_diagonalization(T, *, max_sweeps=100, tol=1e-10):
     ----------
     T : array-like of shape (k, k, k)
         Symmetric.
-    max_sweeps : int, default=100
+    max_iter : int, default=100
     tol : float, default=1e-10
         Stop when no rotation of a sweep exceeds this angle.
 
     Returns
     -------
-    Bunch
-        ``eigenvalues``, ``eigenvectors``, as in :func:`random_contraction`, ``n_sweeps``.
+    TensorEigen
 
     Examples
     --------
@@ -129,15 +132,19 @@ def joint_diagonalization(T, *, max_sweeps=100, tol=1e-10):
     array([1., 1., 1., 1., 1.])
     """
     T = check_symmetric(T)
-    max_sweeps = check_scalar(max_sweeps, "max_sweeps", low=1, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     tol = check_scalar(tol, "tol", low=0)
-    V, n_sweeps = _jacobi(np.ascontiguousarray(T.copy()), max_sweeps, tol)
-    return Bunch(**_signed(T, V), n_sweeps=int(n_sweeps))
+    V, n_iter, angle = _jacobi(np.ascontiguousarray(T.copy()), max_iter, tol)
+    if angle > tol:
+        warn_not_converged("joint_diagonalization", n_iter, angle, tol)
+    return _signed(T, V, n_iter=int(n_iter), converged=bool(angle <= tol))
 
 
-def _signed(T, V):
+def _signed(T, V, **how):
     values = np.einsum("il,il->l", V, contract(pack(T), V))
-    return Bunch(eigenvalues=np.abs(values), eigenvectors=V * np.where(values < 0, -1.0, 1.0))
+    eigenvectors = V * np.where(values < 0, -1.0, 1.0)
+    rest = T - sym_rank_one_sum(np.abs(values), eigenvectors, T.ndim)
+    return TensorEigen(np.abs(values), eigenvectors, rest, **how)
 
 
 @njit(cache=True)
@@ -145,7 +152,7 @@ def _jacobi(A, max_sweeps, tol):
     """A[:, :, l] are the matrices; rotated in place."""
     k = A.shape[0]
     V = np.eye(k)
-    n_sweeps = 0
+    n_sweeps, largest = 0, 0.0
     while n_sweeps < max_sweeps:
         n_sweeps += 1
         largest = 0.0
@@ -176,4 +183,4 @@ def _jacobi(A, max_sweeps, tol):
                     V[i, p], V[i, q] = c * x + s * y, c * y - s * x
         if largest <= tol:
             break
-    return V, n_sweeps
+    return V, n_sweeps, largest

@@ -31,12 +31,12 @@ class ICATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TensorEstimat
 
     Parameters
     ----------
-    k : int, default=2
+    n_components : int, default=2
         Number of sources, at most d.
     noise : {"none", "isotropic"}, default="none"
         What the covariance is made of beside A A': it fixes the lengths of the columns. (The fourth cumulant alone
         tells kappa_i |mu_i|^4 only. For any other Gaussian noise the directions are still right.)
-    n_restarts, n_iter, random_state :
+    n_restarts, max_iter, random_state :
         Of the power method.
 
     Attributes
@@ -61,8 +61,8 @@ class ICATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TensorEstimat
     [-1.0, 1.0]
     """
 
-    def __init__(self, k=2, *, noise="none", n_restarts=None, n_iter=30, random_state=None):
-        super().__init__(k, n_restarts=n_restarts, n_iter=n_iter, random_state=random_state)
+    def __init__(self, n_components=2, *, noise="none", n_restarts=None, max_iter=30, random_state=None):
+        super().__init__(n_components, n_restarts=n_restarts, max_iter=max_iter, random_state=random_state)
         self.noise = noise
 
     def fit(self, X, y=None):
@@ -80,7 +80,8 @@ class ICATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TensorEstimat
         first = fourth_cumulant_map(X, S, Q)
         W, B = whiten(fourth_cumulant_map(X, S, _pseudo_inverse(first, k, "the contracted fourth cumulant")), k)
         T = fourth_cumulant_whitened(X @ W, W.T @ S @ W)
-        found = tensor_eig(T, k, self.n_restarts, self.n_iter, rng)
+        self.n_iter_ = self.max_iter
+        found = tensor_eig(T, k, self.n_restarts, self.max_iter, rng)
         size = np.linalg.norm(T.ravel())
         self.residual_ = float(np.linalg.norm(found.residual.ravel()) / size) if size > 0 else 0.0
         directions = (B @ found.eigenvectors).T

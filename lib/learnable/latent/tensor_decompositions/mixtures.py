@@ -9,7 +9,7 @@ from learnable.latent.tensor_decompositions.multiview import fit_views
 from learnable.latent.tensor_decompositions.whitening import whiten
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["ProductMixtureTensor", "SphericalGMMTensor", "coherence", "coherence_condition"]
+__all__ = ["ProductMixtureTensor", "SphericalGMMTensor"]
 
 
 class SphericalGMMTensor(TensorEstimator):
@@ -20,10 +20,10 @@ class SphericalGMMTensor(TensorEstimator):
 
     Parameters
     ----------
-    k : int, default=2
+    n_components : int, default=2
     covariance : {"common", "different"}, default="common"
         One variance for all components, or one each.
-    n_restarts, n_iter, random_state :
+    n_restarts, max_iter, random_state :
         Of the power method.
 
     Attributes
@@ -49,8 +49,8 @@ class SphericalGMMTensor(TensorEstimator):
     [0.0, 4.0]
     """
 
-    def __init__(self, k=2, covariance="common", *, n_restarts=None, n_iter=30, random_state=None):
-        super().__init__(k, n_restarts=n_restarts, n_iter=n_iter, random_state=random_state)
+    def __init__(self, n_components=2, covariance="common", *, n_restarts=None, max_iter=30, random_state=None):
+        super().__init__(n_components, n_restarts=n_restarts, max_iter=max_iter, random_state=random_state)
         self.covariance = covariance
 
     def fit(self, X, y=None):
@@ -95,14 +95,14 @@ class ProductMixtureTensor(TensorEstimator):
 
     Parameters
     ----------
-    k : int, default=2
+    n_components : int, default=2
         At least 3 k coordinates are needed.
     rotate : bool, default=False
         Rotate at random first (Proposition 3.3): right for spherical Gaussians only, and then it spares the
         incoherence condition.
     n_splits : int, default=10
         Splits to try.
-    n_restarts, n_iter, random_state :
+    n_restarts, max_iter, random_state :
         Of the power method.
 
     Attributes
@@ -122,8 +122,8 @@ class ProductMixtureTensor(TensorEstimator):
     (2, 9)
     """
 
-    def __init__(self, k=2, *, rotate=False, n_splits=10, n_restarts=None, n_iter=30, random_state=None):
-        super().__init__(k, n_restarts=n_restarts, n_iter=n_iter, random_state=random_state)
+    def __init__(self, n_components=2, *, rotate=False, n_splits=10, n_restarts=None, max_iter=30, random_state=None):
+        super().__init__(n_components, n_restarts=n_restarts, max_iter=max_iter, random_state=random_state)
         self.rotate = rotate
         self.n_splits = n_splits
 

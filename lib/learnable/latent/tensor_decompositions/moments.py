@@ -16,10 +16,8 @@ from learnable.validation import check_choice, check_finite_array, check_scalar
 __all__ = [
     "WordMoments",
     "check_counts",
-    "lda_moments",
     "pair_triple_moments",
     "spherical_moments",
-    "triple_mean",
 ]
 
 CHUNK = 4096  # rows whose products are held at a time

@@ -10,7 +10,7 @@ from learnable.latent.tensor_decompositions.tensors import symmetrize
 from learnable.latent.tensor_decompositions.whitening import whiten
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["HMMTensor", "MultiViewTensor", "hmm_from_views"]
+__all__ = ["HMMTensor", "MultiViewTensor"]
 
 MOST_SYMBOLS = 4096  # of discrete sequences: the moments are square tables over the symbols
 
@@ -24,9 +24,9 @@ class MultiViewTensor(TensorEstimator):
 
     Parameters
     ----------
-    k : int, default=2
+    n_components : int, default=2
         At most the dimension of every view.
-    n_restarts, n_iter, random_state :
+    n_restarts, max_iter, random_state :
         Of the power method.
 
     Attributes
@@ -64,29 +64,31 @@ class HMMTensor(TensorEstimator):
     """Hidden Markov model from the moments of its consecutive triples (Anandkumar et al. 2014, Prop. 3.4).
 
     Given the middle state of x_1, x_2, x_3 the three are independent, with means O diag(pi) T' diag(w)^(-1), O and O T.
-    So O and O T come from three views, T = O^+ (O T) and pi = T^(-1) w. Here T is column-stochastic,
-    T_ij = Pr[next = i | now = j], the transpose of what most packages (and :meth:`to_hmm`) use. O(n (d^2 + k^3)).
+    So O and O T come from three views, T = O^+ (O T) and pi = T^(-1) w. The source's T is column-stochastic,
+    T_ij = Pr[next = i | now = j]; the attributes have probabilities in rows. O(n (d^2 + k^3)).
 
     Parameters
     ----------
-    k : int, default=2
+    n_components : int, default=2
         Number of states, at most the number of symbols (or dimensions).
     n_symbols : int, optional
         Number of symbols of discrete sequences; the largest that occurs plus one by default.
-    n_restarts, n_iter, random_state :
+    n_restarts, max_iter, random_state :
         Of the power method.
 
     Attributes
     ----------
     weights_ : ndarray of shape (k,)
         Law of the middle state, falling: the stationary law for long sequences.
-    observation_ : ndarray of shape (d, k)
-        O: symbol probabilities (or means) of each state, one a column.
-    transition_ : ndarray of shape (k, k)
-        T, column-stochastic.
-    start_ : ndarray of shape (k,)
+    emissionprob_ : ndarray of shape (k, d)
+        O': symbol probabilities of each state, one row for each; of discrete sequences.
+    means_ : ndarray of shape (k, d)
+        The same of vector observations.
+    transmat_ : ndarray of shape (k, k)
+        T'; rows sum to one.
+    startprob_ : ndarray of shape (k,)
         pi, the law of the first state of a triple.
-    raw_transition_, raw_start_ :
+    raw_transmat_, raw_startprob_ :
         Before negative entries were set to zero and sums to one.
     n_triples_, n_short_ : int
         Triples used; sequences with fewer than three observations, which are left out.
@@ -97,15 +99,15 @@ class HMMTensor(TensorEstimator):
     Examples
     --------
     >>> from learnable.datasets.sequences import sample_hmm
-    >>> made = sample_hmm(20, 1000, start=[0.5, 0.5], transition=[[0.9, 0.1], [0.2, 0.8]],
-    ...                   emission=[[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], random_state=0)
+    >>> made = sample_hmm(20, 1000, startprob=[0.5, 0.5], transmat=[[0.9, 0.1], [0.2, 0.8]],
+    ...                   emissionprob=[[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], random_state=0)
     >>> model = HMMTensor(2, random_state=0).fit(made.data)
-    >>> model.transition_.sum(axis=0).round(12)
+    >>> model.transmat_.sum(axis=1).round(12)
     array([1., 1.])
     """
 
-    def __init__(self, k=2, *, n_symbols=None, n_restarts=None, n_iter=30, random_state=None):
-        super().__init__(k, n_restarts=n_restarts, n_iter=n_iter, random_state=random_state)
+    def __init__(self, n_components=2, *, n_symbols=None, n_restarts=None, max_iter=30, random_state=None):
+        super().__init__(n_components, n_restarts=n_restarts, max_iter=max_iter, random_state=random_state)
         self.n_symbols = n_symbols
 
     def fit(self, sequences, y=None):
@@ -128,10 +130,14 @@ class HMMTensor(TensorEstimator):
         weights, (_, O, OT) = fit_views(self, views, k, self._generator())
         self._store_weights(weights)
         O, OT = O.T, OT.T
-        self.raw_transition_, self.raw_start_ = hmm_from_views(O, OT, self.weights_)
-        self.observation_ = to_distributions(O.T).T if self.discrete_ else O
-        self.transition_ = to_distributions(self.raw_transition_.T).T
-        self.start_ = to_distributions(self.raw_start_[None])[0]
+        T, self.raw_startprob_ = hmm_from_views(O, OT, self.weights_)
+        self.raw_transmat_ = np.ascontiguousarray(T.T)
+        if self.discrete_:
+            self.emissionprob_ = to_distributions(O.T)
+        else:
+            self.means_ = O.T
+        self.transmat_ = to_distributions(self.raw_transmat_)
+        self.startprob_ = to_distributions(self.raw_startprob_[None])[0]
         return self
 
     def to_hmm(self):
@@ -141,15 +147,14 @@ class HMMTensor(TensorEstimator):
         """
         from learnable.latent.hmm import HMM, DiscreteEmission, GaussianEmission
 
-        check_is_fitted(self, "transition_")
-        P = np.ascontiguousarray(self.transition_.T)
+        check_is_fitted(self, "transmat_")
         if self.discrete_:
-            return HMM(self.start_, P, DiscreteEmission(np.ascontiguousarray(self.observation_.T)))
-        means = self.observation_.T
+            return HMM(self.startprob_, self.transmat_, DiscreteEmission(self.emissionprob_))
+        means = self.means_
         variance, centre = self._variance
         between = self.weights_ @ (means - centre) ** 2
         left = np.maximum(variance - between, 1e-3 * variance)
-        return HMM(self.start_, P, GaussianEmission(means, np.tile(left, (len(means), 1))))
+        return HMM(self.startprob_, self.transmat_, GaussianEmission(means, np.tile(left, (len(means), 1))))
 
     def _symbols(self, largest):
         d = largest + 1

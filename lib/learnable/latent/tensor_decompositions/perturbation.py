@@ -4,27 +4,22 @@ Throughout T = sum lam_i v_i (x) v_i (x) v_i with orthonormal v_i and lam_i > 0,
 operator norm.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from learnable.latent.tensor_decompositions.tensors import match_components, operator_norm, sym_rank_one_sum
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import Result, check_finite_array, check_scalar
 
 __all__ = [
     "PerturbationBounds",
-    "closed_form_iterate",
-    "deflation_bound",
-    "deflation_error",
-    "is_separated",
-    "perturbation_bounds",
     "perturbation_ratios",
     "quadratic_bound",
     "separation",
 ]
 
 
-def quadratic_bound(lam, c, t):
+def quadratic_bound(weights, c, t):
     """Bound on ||v_1 - theta_t||^2 after t steps on an exact tensor (Anandkumar et al. 2014, Lemma 5.1).
 
     2 lam_1^2 sum_(i >= 2) lam_i^(-2) |lam_2 c_2 / (lam_1 c_1)|^(2^(t + 1)), where c_i = v_i' theta_0 and components are
@@ -32,7 +27,7 @@ def quadratic_bound(lam, c, t):
 
     Parameters
     ----------
-    lam, c : array-like of shape (k,)
+    weights, c : array-like of shape (k,)
         Eigenvalues and coordinates of the start, in any common order.
     t : int or array-like of int
         Number of steps.
@@ -46,22 +41,22 @@ def quadratic_bound(lam, c, t):
     >>> quadratic_bound([1.0, 1.0], [0.8, 0.6], 1).round(3)
     np.float64(0.633)
     """
-    lam, c = _eigenvalues(lam), check_finite_array(c, "c", ndim=1)
-    if c.size != lam.size or lam.size < 2:
-        raise ValueError(f"c must have {lam.size} entries, one for each of at least two components, got {c.size}")
+    weights, c = _eigenvalues(weights), check_finite_array(c, "c", ndim=1)
+    if c.size != weights.size or weights.size < 2:
+        raise ValueError(f"c must have {weights.size} entries, one for each of at least two components, got {c.size}")
     t = np.asarray(t)
     if t.dtype.kind not in "iu" or (t < 1).any():
         raise ValueError("t must be whole numbers from 1 on")
-    pull = lam * np.abs(c)
+    pull = weights * np.abs(c)
     order = np.argsort(-pull, kind="stable")
     if pull[order[0]] <= 0 or pull[order[0]] == pull[order[1]]:
         raise ValueError("lam_i |c_i| must have a unique largest value: from a tie the iteration goes nowhere")
     ratio = pull[order[1]] / pull[order[0]]
-    factor = 2 * lam[order[0]] ** 2 * (lam[order[1:]] ** -2.0).sum()
+    factor = 2 * weights[order[0]] ** 2 * (weights[order[1:]] ** -2.0).sum()
     return factor * ratio ** (2.0 ** (t + 1))
 
 
-def closed_form_iterate(lam, c, t):
+def closed_form_iterate(weights, c, t):
     """Coordinates of the iterate after t steps on an exact tensor: lam_i^(2^t - 1) c_i^(2^t), normalised.
 
     Computed by logarithms. The limit is the component with the largest lam_i |c_i|.
@@ -71,19 +66,19 @@ def closed_form_iterate(lam, c, t):
     >>> closed_form_iterate([1.0, 3.0], [0.8, 0.6], 20)
     array([0., 1.])
     """
-    lam, c = _eigenvalues(lam), check_finite_array(c, "c", ndim=1)
+    weights, c = _eigenvalues(weights), check_finite_array(c, "c", ndim=1)
     t = check_scalar(t, "t", low=0, integer=True)
-    if c.size != lam.size or not c.any():
-        raise ValueError(f"c must have {lam.size} entries, not all zero")
+    if c.size != weights.size or not c.any():
+        raise ValueError(f"c must have {weights.size} entries, not all zero")
     if t == 0:
         return c / np.linalg.norm(c)
     with np.errstate(divide="ignore"):
-        logs = (2.0**t - 1) * np.log(lam) + 2.0**t * np.log(np.abs(c))
+        logs = (2.0**t - 1) * np.log(weights) + 2.0**t * np.log(np.abs(c))
     out = np.exp(logs - logs.max())
     return out / np.linalg.norm(out)
 
 
-def separation(theta, lam):
+def separation(theta, weights):
     """Return the largest gamma for which a start is gamma-separated, and the component i* that wins.
 
     gamma = 1 - max_(i != i*) lam_i |theta_i| / (lam_(i*) |theta_(i*)|), in the coordinates of the v_i (Anandkumar et
@@ -95,10 +90,10 @@ def separation(theta, lam):
     >>> round(gamma, 3), winner
     (0.25, 0)
     """
-    theta, lam = check_finite_array(theta, "theta", ndim=1), check_finite_array(lam, "lam", ndim=1)
-    if theta.size != lam.size or lam.size < 1 or lam.min() < 0:
+    theta, weights = check_finite_array(theta, "theta", ndim=1), check_finite_array(weights, "weights", ndim=1)
+    if theta.size != weights.size or weights.size < 1 or weights.min() < 0:
         raise ValueError(f"lam must hold {theta.size} non-negative numbers, one for each coordinate of theta")
-    pull = lam * np.abs(theta)
+    pull = weights * np.abs(theta)
     winner = int(pull.argmax())
     if pull[winner] == 0:
         raise ValueError("theta is orthogonal to every component with a positive eigenvalue")
@@ -106,7 +101,7 @@ def separation(theta, lam):
     return float(1 - rest.max(initial=0.0) / pull[winner]), winner
 
 
-def is_separated(theta, lam, gamma, *, component=None):
+def is_separated(theta, weights, gamma, *, component=None):
     """Whether a start is gamma-separated relative to a component (by default the one with the largest eigenvalue).
 
     lam_(i*) |theta_(i*)| - max_(i != i*) lam_i |theta_i| >= gamma lam_(i*) |theta_(i*)|.
@@ -117,13 +112,14 @@ def is_separated(theta, lam, gamma, *, component=None):
     (True, False)
     """
     gamma = check_scalar(gamma, "gamma", low=0, high=1, closed="neither")
-    reached, winner = separation(theta, lam)
-    target = int(np.argmax(lam)) if component is None else check_scalar(component, "component", low=0, integer=True)
+    reached, winner = separation(theta, weights)
+    target = int(np.argmax(weights)) if component is None else check_scalar(component, "component", low=0, integer=True)
     return bool(winner == target and reached >= gamma)
 
 
-class PerturbationBounds(NamedTuple):
-    """What Theorem 5.1 promises, in the order of `lam`."""
+@dataclass(frozen=True, eq=False)
+class PerturbationBounds(Result):
+    """What Theorem 5.1 promises, in the order of `weights`."""
 
     eigenvector: np.ndarray
     eigenvalue: float
@@ -131,7 +127,7 @@ class PerturbationBounds(NamedTuple):
     admissible: bool
 
 
-def perturbation_bounds(lam, eps):
+def perturbation_bounds(weights, eps):
     """Bounds on what Algorithm 1 returns for T + E with ||E|| <= eps (Anandkumar et al. 2014, Theorem 5.1).
 
     ||v_i - v^_i|| <= 8 eps / lam_i, |lam_i - lam^_i| <= 5 eps and ||T - sum lam^_j v^_j (x)3|| <= 55 eps; no factor
@@ -139,7 +135,7 @@ def perturbation_bounds(lam, eps):
 
     Parameters
     ----------
-    lam : array-like of shape (k,)
+    weights : array-like of shape (k,)
         Positive.
     eps : float
 
@@ -156,18 +152,42 @@ def perturbation_bounds(lam, eps):
     >>> bounds.eigenvector.tolist(), bounds.eigenvalue, bounds.residual, bounds.admissible
     ([0.08, 0.04], 0.05, 0.55, False)
     """
-    lam = _eigenvalues(lam)
+    weights = _eigenvalues(weights)
     eps = check_scalar(eps, "eps", low=0)
     constant = 1 / (56 * 9 * 102)
-    return PerturbationBounds(8 * eps / lam, 5 * eps, round(55 * eps, 15), bool(eps <= constant * lam.min() / lam.size))
+    return PerturbationBounds(
+        8 * eps / weights, 5 * eps, round(55 * eps, 15), bool(eps <= constant * weights.min() / weights.size)
+    )
 
 
-def perturbation_ratios(lam, V, found_lam, found_V, eps, *, random_state=None):
+@dataclass(frozen=True, eq=False)
+class PerturbationRatios(Result):
+    """Errors over eps, from :func:`perturbation_ratios`.
+
+    Attributes
+    ----------
+    eigenvector : float
+        Largest lam_i ||v_i - v^_i|| / eps (bound 8).
+    eigenvalue : float
+        Largest |lam_i - lam^_i| / eps (bound 5).
+    residual : float
+        ||T - T^|| / eps (bound 55).
+    order : ndarray of int
+        The found component of each true one.
+    """
+
+    eigenvector: float
+    eigenvalue: float
+    residual: float
+    order: np.ndarray
+
+
+def perturbation_ratios(weights, V, found_lam, found_V, eps, *, random_state=None):
     """Errors of a decomposition over eps: how much of the bounds of Theorem 5.1 a run uses up.
 
     Parameters
     ----------
-    lam, V : array-like of shape (k,), (d, k)
+    weights, V : array-like of shape (k,), (d, k)
         The truth, components as columns.
     found_lam, found_V : array-like of the same shapes
     eps : float
@@ -177,31 +197,29 @@ def perturbation_ratios(lam, V, found_lam, found_V, eps, *, random_state=None):
 
     Returns
     -------
-    dict
-        ``eigenvector``: largest lam_i ||v_i - v^_i|| / eps (bound 8), ``eigenvalue``: largest |lam_i - lam^_i| / eps
-        (bound 5), ``residual``: ||T - T^|| / eps (bound 55), ``order``: the found component of each true one.
+    PerturbationRatios
 
     Examples
     --------
     >>> got = perturbation_ratios([1.0], [[1.0]], [1.1], [[1.0]], 0.1, random_state=0)
-    >>> round(got["eigenvalue"], 6), round(got["residual"], 6)
+    >>> round(got.eigenvalue, 6), round(got.residual, 6)
     (1.0, 1.0)
     """
-    lam, eps = _eigenvalues(lam), check_scalar(eps, "eps", low=0, closed="neither")
+    weights, eps = _eigenvalues(weights), check_scalar(eps, "eps", low=0, closed="neither")
     V, found_V = check_finite_array(V, "V", ndim=2), check_finite_array(found_V, "found_V", ndim=2)
     found_lam = check_finite_array(found_lam, "found_lam", ndim=1)
     order, _ = match_components(found_V.T, V.T)
     distance = np.linalg.norm(V - found_V[:, order], axis=0)
-    rest = sym_rank_one_sum(lam, V) - sym_rank_one_sum(found_lam, found_V)
-    return {
-        "eigenvector": float((lam * distance).max() / eps),
-        "eigenvalue": float(np.abs(lam - found_lam[order]).max() / eps),
-        "residual": operator_norm(rest, random_state=random_state) / eps,
-        "order": order,
-    }
+    rest = sym_rank_one_sum(weights, V) - sym_rank_one_sum(found_lam, found_V)
+    return PerturbationRatios(
+        eigenvector=float((weights * distance).max() / eps),
+        eigenvalue=float(np.abs(weights - found_lam[order]).max() / eps),
+        residual=operator_norm(rest, random_state=random_state) / eps,
+        order=order,
+    )
 
 
-def deflation_error(lam, V, found_lam, found_V, u):
+def deflation_error(weights, V, found_lam, found_V, u):
     """||sum_i E_i(I, u, u)|| with E_i = lam_i v_i (x)3 - lam^_i v^_i (x)3: what deflation leaves behind in direction u.
 
     Examples
@@ -211,12 +229,12 @@ def deflation_error(lam, V, found_lam, found_V, u):
     """
     V, found_V = check_finite_array(V, "V", ndim=2), check_finite_array(found_V, "found_V", ndim=2)
     u = check_finite_array(u, "u", ndim=1)
-    left = V @ (check_finite_array(lam, "lam", ndim=1) * (V.T @ u) ** 2)
+    left = V @ (check_finite_array(weights, "weights", ndim=1) * (V.T @ u) ** 2)
     right = found_V @ (check_finite_array(found_lam, "found_lam", ndim=1) * (found_V.T @ u) ** 2)
     return float(np.linalg.norm(left - right))
 
 
-def deflation_bound(lam, eps, projections, *, lam_min=None):
+def deflation_bound(weights, eps, projections, *, lam_min=None):
     """Bound on :func:`deflation_error` after t deflations (Anandkumar et al. 2014, Lemma B.5).
 
     For |lam^_i - lam_i| <= eps and ||v^_i - v_i|| <= min(sqrt 2, 2 eps / lam_i), i <= t, and a unit vector u, with
@@ -230,13 +248,13 @@ def deflation_bound(lam, eps, projections, *, lam_min=None):
 
     Parameters
     ----------
-    lam : array-like of shape (t,)
+    weights : array-like of shape (t,)
         Eigenvalues of the deflated components.
     eps : float
     projections : array-like of shape (t,)
         u' v_i.
     lam_min : float, optional
-        Smallest eigenvalue of all components; that of `lam` by default.
+        Smallest eigenvalue of all components; that of `weights` by default.
 
     Returns
     -------
@@ -248,16 +266,20 @@ def deflation_bound(lam, eps, projections, *, lam_min=None):
     >>> round(deflation_bound([1.0], 0.01, [0.0]), 6)
     0.000808
     """
-    lam = _eigenvalues(lam)
+    weights = _eigenvalues(weights)
     eps = check_scalar(eps, "eps", low=0)
     projections = check_finite_array(projections, "projections", ndim=1)
-    if projections.size != lam.size or (projections**2).sum() > 1 + 1e-9:
-        raise ValueError(f"projections must hold {lam.size} coordinates of a unit vector")
-    low = lam.min() if lam_min is None else check_scalar(lam_min, "lam_min", low=0, high=lam.min(), closed="right")
+    if projections.size != weights.size or (projections**2).sum() > 1 + 1e-9:
+        raise ValueError(f"projections must hold {weights.size} coordinates of a unit vector")
+    low = (
+        weights.min()
+        if lam_min is None
+        else check_scalar(lam_min, "lam_min", low=0, high=weights.min(), closed="right")
+    )
     r = eps / low
     along = (4 * (5 + 11 * r) ** 2 + 128 * (1 + r) ** 2 * r**2) * (projections**2).sum()
-    across = 64 * (1 + r) ** 2 * ((eps / lam) ** 2).sum()
-    last = 2048 * (1 + r) ** 2 * ((eps / lam) ** 3).sum() ** 2
+    across = 64 * (1 + r) ** 2 * ((eps / weights) ** 2).sum()
+    last = 2048 * (1 + r) ** 2 * ((eps / weights) ** 3).sum() ** 2
     return float(eps * np.sqrt(along + across + last))
 
 

@@ -8,11 +8,11 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Bunch
 
 from learnable.latent.tensor_decompositions.tensors import (
     T_IIu,
     T_uuu,
+    TensorEigen,
     check_symmetric,
     contract,
     frobenius_norm,
@@ -24,10 +24,6 @@ from learnable.validation import check_choice, check_finite_array, check_rng, ch
 __all__ = [
     "default_restarts",
     "is_isolated_maximizer",
-    "rayleigh_ascent",
-    "robust_tensor_power",
-    "robust_tensor_power_stop",
-    "shifted_power",
     "tensor_eig",
     "tensor_power",
 ]
@@ -40,7 +36,7 @@ def default_restarts(k):
     return max(10, 4 * k)
 
 
-def tensor_power(T, theta0, n_iter=20, *, trace=False):
+def tensor_power(T, theta0, max_iter=20, *, trace=False):
     """Iterate u <- T(I, u, u) / ||.|| from one start (Anandkumar et al. 2014, eq. 6). O(n_iter k^3).
 
     Parameters
@@ -49,7 +45,7 @@ def tensor_power(T, theta0, n_iter=20, *, trace=False):
         Symmetric.
     theta0 : array-like of shape (k,)
         Any vector but zero; it is normalised.
-    n_iter : int, default=20
+    max_iter : int, default=20
     trace : bool, default=False
         Return all iterates, the start included, as rows.
 
@@ -67,10 +63,10 @@ def tensor_power(T, theta0, n_iter=20, *, trace=False):
     ([0.0, 1.0], 3.0)
     """
     T = check_symmetric(T, orders=(3, 4))
-    n_iter = check_scalar(n_iter, "n_iter", low=0, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=0, integer=True)
     theta = _start(theta0, T.shape[0])
     packed, path = pack(T), [theta]
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         image = contract(packed, theta[:, None])[:, 0]
         norm = np.linalg.norm(image)
         if norm == 0.0:
@@ -81,7 +77,7 @@ def tensor_power(T, theta0, n_iter=20, *, trace=False):
     return (np.array(path) if trace else theta), value
 
 
-def robust_tensor_power(T, n_restarts=None, n_iter=30, random_state=None):
+def robust_tensor_power(T, n_restarts=None, max_iter=30, random_state=None):
     """Extract one component by random restarts (Anandkumar et al. 2014, Alg. 1).
 
     The best of the restarts by T(u, u, u), iterated on. For order 4 the best by its absolute value, since eigenvalues
@@ -94,7 +90,7 @@ def robust_tensor_power(T, n_restarts=None, n_iter=30, random_state=None):
         Symmetric.
     n_restarts : int, optional
         L; ``max(10, 4 k)`` by default.
-    n_iter : int, default=30
+    max_iter : int, default=30
         N; log k + log log(1 / eps) suffices.
     random_state : int, Generator or None
 
@@ -112,11 +108,11 @@ def robust_tensor_power(T, n_restarts=None, n_iter=30, random_state=None):
     >>> round(lam, 6), v.round(6).tolist(), round(float(np.abs(rest).max()), 6)
     (3.0, [0.0, 1.0], 1.0)
     """
-    T, n_restarts, n_iter = _settings(T, n_restarts, n_iter)
-    return _restart(T, n_restarts, n_iter, check_rng(random_state))
+    T, n_restarts, max_iter = _settings(T, n_restarts, max_iter)
+    return _restart(T, n_restarts, max_iter, check_rng(random_state))
 
 
-def robust_tensor_power_stop(T, n_iter=30, r=None, random_state=None, *, max_restarts=1000):
+def robust_tensor_power_stop(T, max_iter=30, r=None, random_state=None, *, n_restarts=1000):
     """Extract one component, redrawing the start until a stopping rule accepts (Anandkumar et al. 2014, Alg. 2).
 
     A start is accepted if after N steps |T(u, u, u)| >= max(||T||_F / (2 sqrt r), ||T(I, I, u)||_F / 1.05). The second
@@ -126,11 +122,11 @@ def robust_tensor_power_stop(T, n_iter=30, r=None, random_state=None, *, max_res
     ----------
     T : array-like of shape (k, k, k)
         Symmetric.
-    n_iter : int, default=30
+    max_iter : int, default=30
     r : int, optional
         Rank that is still expected, k minus the number of deflations so far; k by default.
     random_state : int, Generator or None
-    max_restarts : int, default=1000
+    n_restarts : int, default=1000
         After that many the best start is returned, with a ConvergenceWarning.
 
     Returns
@@ -148,14 +144,14 @@ def robust_tensor_power_stop(T, n_iter=30, r=None, random_state=None, *, max_res
     >>> round(lam, 6) in (1.0, 3.0)
     True
     """
-    T, _, n_iter = _settings(T, 1, n_iter, orders=(3,))
+    T, _, max_iter = _settings(T, 1, max_iter, orders=(3,))
     k = T.shape[0]
     r = k if r is None else check_scalar(r, "r", low=1, high=k, integer=True)
-    max_restarts = check_scalar(max_restarts, "max_restarts", low=1, integer=True)
-    return _redraw(T, n_iter, r, check_rng(random_state), max_restarts)
+    n_restarts = check_scalar(n_restarts, "n_restarts", low=1, integer=True)
+    return _redraw(T, max_iter, r, check_rng(random_state), n_restarts)
 
 
-def tensor_eig(T, k=None, n_restarts=None, n_iter=30, random_state=None, *, method="reuse"):
+def tensor_eig(T, k=None, n_restarts=None, max_iter=30, random_state=None, *, method="reuse"):
     """Decompose a tensor into k robust components by repeated deflation (Anandkumar et al. 2014, Theorem 5.1).
 
     Parameters
@@ -166,7 +162,7 @@ def tensor_eig(T, k=None, n_restarts=None, n_iter=30, random_state=None, *, meth
         Number of components; d by default.
     n_restarts : int, optional
         ``max(10, 4 k)`` by default.
-    n_iter : int, default=30
+    max_iter : int, default=30
     random_state : int, Generator or None
     method : {"reuse", "restart", "stop"}, default="reuse"
         ``"restart"`` is Algorithm 1 called k times, ``"stop"`` Algorithm 2 (order 3 only). ``"reuse"`` keeps the
@@ -175,9 +171,7 @@ def tensor_eig(T, k=None, n_restarts=None, n_iter=30, random_state=None, *, meth
 
     Returns
     -------
-    Bunch
-        ``eigenvalues`` (k,), in the order of extraction, ``eigenvectors`` (d, k), ``residual`` (the deflated tensor),
-        ``n_starts`` (all starts drawn).
+    TensorEigen
 
     Examples
     --------
@@ -189,25 +183,25 @@ def tensor_eig(T, k=None, n_restarts=None, n_iter=30, random_state=None, *, meth
     """
     T = check_symmetric(T, orders=(3, 4))
     k = T.shape[0] if k is None else check_scalar(k, "k", low=1, high=T.shape[0], integer=True)
-    T, n_restarts, n_iter = _settings(T, default_restarts(k) if n_restarts is None else n_restarts, n_iter)
+    T, n_restarts, max_iter = _settings(T, default_restarts(k) if n_restarts is None else n_restarts, max_iter)
     check_choice(method, "method", ("reuse", "restart", "stop"))
     if method == "stop" and T.ndim != 3:
         raise ValueError("method='stop' is stated for order 3 only; use 'reuse' or 'restart'")
     rng = check_rng(random_state)
     if method == "reuse":
-        return _deflate_and_reuse(T, k, n_restarts, n_iter, rng)
+        return _deflate_and_reuse(T, k, n_restarts, max_iter, rng)
     values, vectors, n_starts = np.empty(k), np.empty((T.shape[0], k)), 0
     for j in range(k):
         if method == "restart":
-            values[j], vectors[:, j], T = _restart(T, n_restarts, n_iter, rng)
+            values[j], vectors[:, j], T = _restart(T, n_restarts, max_iter, rng)
             n_starts += n_restarts
         else:
-            values[j], vectors[:, j], T, drawn = _redraw(T, n_iter, k - j, rng, 1000)
+            values[j], vectors[:, j], T, drawn = _redraw(T, max_iter, k - j, rng, 1000)
             n_starts += drawn
-    return Bunch(eigenvalues=values, eigenvectors=vectors, residual=T, n_starts=n_starts)
+    return TensorEigen(values, vectors, T, n_restarts=n_starts)
 
 
-def shifted_power(T, theta0, shift=None, n_iter=500, *, tol=1e-12):
+def shifted_power(T, theta0, shift=None, max_iter=500, *, tol=1e-12):
     """Iterate u <- T(I, u, u) + c u, normalised: T(u, u, u) never falls if c is large enough (Kolda and Mayo 2011).
 
     Slower than the plain iteration (linear, not quadratic), but it cannot oscillate on a tensor that is far from
@@ -220,7 +214,7 @@ def shifted_power(T, theta0, shift=None, n_iter=500, *, tol=1e-12):
     theta0 : array-like of shape (k,)
     shift : float, optional
         c; by default 2 ||T||_F, which exceeds twice the spectral radius of every T(I, I, u) and hence suffices.
-    n_iter : int, default=500
+    max_iter : int, default=500
     tol : float, default=1e-12
         Stop when an iterate moves by less.
 
@@ -237,11 +231,11 @@ def shifted_power(T, theta0, shift=None, n_iter=500, *, tol=1e-12):
     >>> theta.round(6).tolist(), bool((np.diff(values) >= -1e-12).all())
     ([0.0, 1.0], True)
     """
-    T, _, n_iter = _settings(T, 1, n_iter, orders=(3,))
+    T, _, max_iter = _settings(T, 1, max_iter, orders=(3,))
     tol = check_scalar(tol, "tol", low=0)
     shift = 2 * frobenius_norm(T) if shift is None else check_scalar(shift, "shift", low=0)
     theta, packed, values = _start(theta0, T.shape[0]), pack(T), []
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         image = contract(packed, theta[:, None])[:, 0]
         values.append(theta @ image)
         image = image + shift * theta
@@ -255,7 +249,7 @@ def shifted_power(T, theta0, shift=None, n_iter=500, *, tol=1e-12):
     return theta, np.array(values)
 
 
-def rayleigh_ascent(T, theta0, n_iter=500, *, tol=1e-10):
+def rayleigh_ascent(T, theta0, max_iter=500, *, tol=1e-10):
     """Maximise T(u, u, u) / ||u||^3 by projected gradient ascent with backtracking.
 
     The gradient on the sphere is 3 (T(I, u, u) - T(u, u, u) u); its zeros are the eigenvectors (Anandkumar et al.
@@ -273,12 +267,12 @@ def rayleigh_ascent(T, theta0, n_iter=500, *, tol=1e-10):
     >>> round(value, 6)
     3.0
     """
-    T, _, n_iter = _settings(T, 1, n_iter, orders=(3,))
+    T, _, max_iter = _settings(T, 1, max_iter, orders=(3,))
     tol = check_scalar(tol, "tol", low=0)
     u, packed, step = _start(theta0, T.shape[0]), pack(T), 1.0
     image = contract(packed, u[:, None])[:, 0]
     value = u @ image
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         gradient = 3 * (image - value * u)
         slope = gradient @ gradient
         if np.sqrt(slope) <= tol * max(abs(value), 1e-300):
@@ -449,7 +443,7 @@ def _deflate_and_reuse(T, k, n_restarts, n_iter, rng):
     residual = T.copy()
     for lam, v in zip(values, vectors.T, strict=True):
         residual -= lam * _outer(v, order)
-    return Bunch(eigenvalues=values, eigenvectors=vectors, residual=residual, n_starts=n_starts)
+    return TensorEigen(values, vectors, residual, n_restarts=n_starts)
 
 
 def _pair_weights(d):

@@ -7,18 +7,20 @@ A tensor T of order p over R^d takes p matrices and returns a tensor again,
 and with vectors in place of matrices T(I, u, u) is a vector and T(u, u, u) a number (Anandkumar et al. 2014, Sec. 2).
 """
 
+from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
 from numba import njit
 from scipy.optimize import linear_sum_assignment
 
-from learnable.validation import check_finite_array, check_rng, check_scalar
+from learnable.validation import Result, check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "T_IIu",
     "T_Iuu",
     "T_uuu",
+    "TensorEigen",
     "check_symmetric",
     "frobenius_norm",
     "match_components",
@@ -27,6 +29,32 @@ __all__ = [
     "sym_rank_one_sum",
     "symmetrize",
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class TensorEigen(Result):
+    """Eigenvalues and eigenvectors of a symmetric tensor, and what they leave of it.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of shape (k,)
+    eigenvectors : ndarray of shape (d, k)
+        One a column.
+    residual : ndarray of the shape of the tensor
+        T less the sum of its parts.
+    n_restarts : int or None
+        Starting points used by the power method.
+    n_iter : int or None
+        Sweeps of the joint diagonalisation.
+    converged : bool
+    """
+
+    eigenvalues: np.ndarray
+    eigenvectors: np.ndarray
+    residual: np.ndarray
+    n_restarts: int | None = None
+    n_iter: int | None = None
+    converged: bool = True
 
 
 def multilinear(T, *Vs):
@@ -107,12 +135,12 @@ def T_uuu(T, u):
     return multilinear(T, *[u] * T.ndim)
 
 
-def sym_rank_one_sum(lam, V, order=3):
+def sym_rank_one_sum(weights, V, order=3):
     """Return sum_i lam_i v_i (x) ... (x) v_i for the columns v_i of V.
 
     Parameters
     ----------
-    lam : array-like of shape (k,)
+    weights : array-like of shape (k,)
     V : array-like of shape (d, k)
     order : int, default=3
 
@@ -126,14 +154,14 @@ def sym_rank_one_sum(lam, V, order=3):
     array([[2., 2.],
            [2., 2.]])
     """
-    lam = check_finite_array(lam, "lam", ndim=1)
+    weights = check_finite_array(weights, "weights", ndim=1)
     V = check_finite_array(V, "V", ndim=2)
     order = check_scalar(order, "order", low=1, integer=True)
-    if V.shape[1] != lam.size:
-        raise ValueError(f"V must have one column for each of the {lam.size} weights, got {V.shape[1]}")
-    d, left = V.shape[0], V * lam
+    if V.shape[1] != weights.size:
+        raise ValueError(f"V must have one column for each of the {weights.size} weights, got {V.shape[1]}")
+    d, left = V.shape[0], V * weights
     for _ in range(order - 2):
-        left = (left[:, None, :] * V).reshape(-1, lam.size)
+        left = (left[:, None, :] * V).reshape(-1, weights.size)
     return left.sum(axis=1) if order == 1 else (left @ V.T).reshape((d,) * order)
 
 
@@ -190,7 +218,7 @@ def frobenius_norm(T):
     return float(np.linalg.norm(check_finite_array(T, "T").ravel()))
 
 
-def operator_norm(T, n_restarts=50, *, n_iter=100, random_state=None):
+def operator_norm(T, n_restarts=50, *, max_iter=100, random_state=None):
     """Return the largest |T(u, u, u)| over unit vectors that many shifted power runs find.
 
     It is a lower bound of ||T|| = sup |T(u, u, u)|, tight in practice for the sizes of a decomposition; finding the
@@ -201,7 +229,7 @@ def operator_norm(T, n_restarts=50, *, n_iter=100, random_state=None):
     ----------
     T : array-like of shape (d, d, d)
         Symmetric.
-    n_restarts, n_iter : int, default=50, 100
+    n_restarts, max_iter : int, default=50, 100
     random_state : int, Generator or None
 
     Returns
@@ -215,12 +243,12 @@ def operator_norm(T, n_restarts=50, *, n_iter=100, random_state=None):
     """
     T = check_symmetric(T)
     n_restarts = check_scalar(n_restarts, "n_restarts", low=1, integer=True)
-    n_iter = check_scalar(n_iter, "n_iter", low=1, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     rng = check_rng(random_state)
     packed = pack(T)
     theta = random_unit(T.shape[0], n_restarts, rng)
     best = 0.0
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         image = contract(packed, theta)
         value = np.einsum("il,il->l", theta, image)
         best = max(best, np.abs(value).max())

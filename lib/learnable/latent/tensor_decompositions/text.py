@@ -5,21 +5,19 @@ linear in the number of non-zero counts; nothing of size d x d is built.
 """
 
 import math
-import warnings
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from learnable.latent.tensor_decompositions.base import TensorEstimator, to_distributions
 from learnable.latent.tensor_decompositions.moments import WordMoments, check_counts
 from learnable.latent.tensor_decompositions.whitening import whiten_operator
-from learnable.validation import check_finite_array, check_probability_vector, check_scalar
+from learnable.validation import Result, check_finite_array, check_probability_vector, check_scalar, warn_not_converged
 
-__all__ = ["LDATensor", "SingleTopicTensor", "lda_em", "single_topic_em"]
+__all__ = ["LDATensor", "SingleTopicTensor", "single_topic_em"]
 
 
 class SingleTopicTensor(TensorEstimator):
@@ -30,13 +28,13 @@ class SingleTopicTensor(TensorEstimator):
 
     Parameters
     ----------
-    k : int, default=2
+    n_components : int, default=2
         Number of topics.
     n_restarts : int, optional
         Restarts of the power method; ``max(10, 4 k)`` by default.
-    n_iter : int, default=30
+    max_iter : int, default=30
         Power iterations.
-    em_iter : int, default=0
+    em_max_iter : int, default=0
         Steps of EM from the tensor estimate (:func:`single_topic_em`).
     random_state : int, Generator or None
 
@@ -64,17 +62,17 @@ class SingleTopicTensor(TensorEstimator):
     ((3, 30), True)
     """
 
-    def __init__(self, k=2, *, n_restarts=None, n_iter=30, em_iter=0, random_state=None):
-        super().__init__(k, n_restarts=n_restarts, n_iter=n_iter, random_state=random_state)
-        self.em_iter = em_iter
+    def __init__(self, n_components=2, *, n_restarts=None, max_iter=30, em_max_iter=0, random_state=None):
+        super().__init__(n_components, n_restarts=n_restarts, max_iter=max_iter, random_state=random_state)
+        self.em_max_iter = em_max_iter
 
     def fit(self, X, y=None):
         """Fit the model to a document-term matrix of counts, dense or sparse."""
-        em_iter = check_scalar(self.em_iter, "em_iter", low=0, integer=True)
+        em_iter = check_scalar(self.em_max_iter, "em_max_iter", low=0, integer=True)
         moments, a = self._fit_moments(X, 0.0)
         self._store_weights(a)
         if em_iter:
-            found = single_topic_em(moments.X, self.weights_, self.components_, n_iter=em_iter, warn=False)
+            found = single_topic_em(moments.X, self.weights_, self.components_, max_iter=em_iter, warn=False)
             order = np.argsort(-found.weights, kind="stable")
             self.weights_, self.components_ = found.weights[order], found.topics[order]
         return self
@@ -111,12 +109,12 @@ class LDATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SingleTopicTe
 
     Parameters
     ----------
-    k : int, default=2
+    n_components : int, default=2
     alpha0 : float, default=1
         Small: documents of few topics. Zero is the single topic model.
-    n_restarts, n_iter, random_state :
+    n_restarts, max_iter, random_state :
         As in :class:`SingleTopicTensor`.
-    em_iter : int, default=0
+    em_max_iter : int, default=0
         Sweeps of variational EM from the tensor estimate (:func:`lda_em`).
 
     Attributes
@@ -137,21 +135,23 @@ class LDATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SingleTopicTe
     ((3, 30), 1.0)
     """
 
-    def __init__(self, k=2, alpha0=1.0, *, n_restarts=None, n_iter=30, em_iter=0, random_state=None):
-        super().__init__(k, n_restarts=n_restarts, n_iter=n_iter, em_iter=em_iter, random_state=random_state)
+    def __init__(self, n_components=2, alpha0=1.0, *, n_restarts=None, max_iter=30, em_max_iter=0, random_state=None):
+        super().__init__(
+            n_components, n_restarts=n_restarts, max_iter=max_iter, em_max_iter=em_max_iter, random_state=random_state
+        )
         self.alpha0 = alpha0
 
     def fit(self, X, y=None):
         """Fit the model to a document-term matrix of counts, dense or sparse."""
         alpha0 = check_scalar(self.alpha0, "alpha0", low=0)
-        em_iter = check_scalar(self.em_iter, "em_iter", low=0, integer=True)
+        em_iter = check_scalar(self.em_max_iter, "em_max_iter", low=0, integer=True)
         if alpha0 == 0 and em_iter:
             raise ValueError("alpha0 = 0 is the single topic model: use SingleTopicTensor for its EM")
         moments, a = self._fit_moments(X, alpha0)
         self._store_weights((alpha0 + 1) * a)
         self.alpha_ = alpha0 * self.weights_
         if em_iter:
-            found = lda_em(moments.X, self.alpha_, self.components_, n_iter=em_iter)
+            found = lda_em(moments.X, self.alpha_, self.components_, max_iter=em_iter)
             self.components_ = found.topics
         return self
 
@@ -161,7 +161,7 @@ class LDATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SingleTopicTe
         X = _same_words(X, self.n_features_in_)
         if self.alpha0 == 0:
             return super().predict_proba(X)
-        return lda_em(X, self.alpha_, self.components_, n_iter=1, inner_iter=50, update=False).shares
+        return lda_em(X, self.alpha_, self.components_, max_iter=1, inner_max_iter=50, update=False).shares
 
     @property
     def _n_features_out(self):
@@ -172,7 +172,27 @@ class LDATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SingleTopicTe
         return self.predict_proba(X)
 
 
-def single_topic_em(X, weights, topics, n_iter=100, *, tol=1e-6, smoothing=1e-10, warn=True):
+@dataclass(frozen=True, eq=False)
+class TopicEM(Result):
+    """Weights and topics after EM, from :func:`single_topic_em`, with the log-likelihood after each iteration."""
+
+    weights: np.ndarray
+    topics: np.ndarray
+    log_likelihoods: np.ndarray
+    n_iter: int
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LDAEM(Result):
+    """Topics, shares of documents and the bounds after each iteration, from :func:`lda_em`."""
+
+    topics: np.ndarray
+    shares: np.ndarray
+    bounds: np.ndarray
+
+
+def single_topic_em(X, weights, topics, max_iter=100, *, tol=1e-6, smoothing=1e-10, warn=True):
     """EM for the mixture of multinomials, one topic a document, on sparse counts. O(nnz k) a step.
 
     Parameters
@@ -182,17 +202,17 @@ def single_topic_em(X, weights, topics, n_iter=100, *, tol=1e-6, smoothing=1e-10
     weights : array-like of shape (k,)
     topics : array-like of shape (k, d)
         The start; rows are probabilities.
-    n_iter : int, default=100
+    max_iter : int, default=100
     tol : float, default=1e-6
         Stop when the log-likelihood of a document grows by less, on average.
     smoothing : float, default=1e-10
         Added to every word probability, so that no word is impossible.
     warn : bool, default=True
-        Warn if `n_iter` steps were not enough.
+        Warn if `max_iter` steps were not enough.
 
     Returns
     -------
-    Bunch
+    TopicEM
         ``weights``, ``topics``, ``log_likelihoods`` (before every step, up to the multinomial coefficients),
         ``converged``.
 
@@ -205,12 +225,12 @@ def single_topic_em(X, weights, topics, n_iter=100, *, tol=1e-6, smoothing=1e-10
     X = check_counts(X)
     weights, topics = _check_topics(X, weights, topics, "weights")
     weights = check_probability_vector(weights, "weights")
-    n_iter = check_scalar(n_iter, "n_iter", low=1, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     tol = check_scalar(tol, "tol", low=0)
     smoothing = check_scalar(smoothing, "smoothing", low=0, closed="neither")
     history, converged = [], False
     topics = _smooth(topics, smoothing)
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         shares, value = _topic_posteriors(X, weights, topics)
         history.append(value)
         if len(history) > 1 and history[-1] - history[-2] <= tol * X.shape[0]:
@@ -219,11 +239,11 @@ def single_topic_em(X, weights, topics, n_iter=100, *, tol=1e-6, smoothing=1e-10
         weights = shares.mean(axis=0)
         topics = _smooth((X.T @ shares).T, smoothing)
     if not converged and warn:
-        warnings.warn(f"EM did not converge in {n_iter} steps; raise n_iter or tol", ConvergenceWarning, stacklevel=2)
-    return Bunch(weights=weights, topics=topics, log_likelihoods=np.array(history), converged=converged)
+        warn_not_converged("single_topic_em", max_iter, None, None, "raise max_iter or tol")
+    return TopicEM(weights, topics, np.array(history), len(history), converged)
 
 
-def lda_em(X, alpha, topics, n_iter=10, *, inner_iter=10, smoothing=1e-10, update=True):
+def lda_em(X, alpha, topics, max_iter=10, *, inner_max_iter=10, smoothing=1e-10, update=True):
     """Variational EM for latent Dirichlet allocation with known alpha, compiled, on sparse counts.
 
     Mean field as in Blei, Ng and Jordan (2003): q(h) = Dirichlet(gamma) for every document, warm-started from sweep to
@@ -237,7 +257,7 @@ def lda_em(X, alpha, topics, n_iter=10, *, inner_iter=10, smoothing=1e-10, updat
         Dirichlet parameters.
     topics : array-like of shape (k, d)
         The start; rows are probabilities.
-    n_iter, inner_iter : int, default=10, 10
+    max_iter, inner_max_iter : int, default=10, 10
         Sweeps, and steps for a document within a sweep.
     smoothing : float, default=1e-10
     update : bool, default=True
@@ -245,7 +265,7 @@ def lda_em(X, alpha, topics, n_iter=10, *, inner_iter=10, smoothing=1e-10, updat
 
     Returns
     -------
-    Bunch
+    LDAEM
         ``topics``, ``shares`` (n, k): posterior means of the topic shares, ``bounds`` on the log-likelihood, one a
         sweep.
 
@@ -259,21 +279,21 @@ def lda_em(X, alpha, topics, n_iter=10, *, inner_iter=10, smoothing=1e-10, updat
     alpha, topics = _check_topics(X, alpha, topics, "alpha")
     if alpha.min() <= 0:
         raise ValueError(f"alpha must be positive, got {alpha.min():g}")
-    n_iter = check_scalar(n_iter, "n_iter", low=1, integer=True)
-    inner_iter = check_scalar(inner_iter, "inner_iter", low=1, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
+    inner_max_iter = check_scalar(inner_max_iter, "inner_max_iter", low=1, integer=True)
     smoothing = check_scalar(smoothing, "smoothing", low=0, closed="neither")
     length = np.asarray(X.sum(axis=1))
     gamma = alpha + length / alpha.size
     topics = _smooth(topics, smoothing)
     bounds = []
-    for _ in range(n_iter):
+    for _ in range(max_iter):
         by_word = np.ascontiguousarray(topics.T)
         counts = np.zeros_like(by_word)
-        bounds.append(_lda_sweep(X.indptr, X.indices, X.data, by_word, alpha, gamma, inner_iter, counts))
+        bounds.append(_lda_sweep(X.indptr, X.indices, X.data, by_word, alpha, gamma, inner_max_iter, counts))
         if update:
             topics = _smooth(counts.T, smoothing)
     shares = gamma / gamma.sum(axis=1, keepdims=True)
-    return Bunch(topics=topics, shares=shares, bounds=np.array(bounds))
+    return LDAEM(topics, shares, np.array(bounds))
 
 
 def _check_topics(X, weights, topics, name):

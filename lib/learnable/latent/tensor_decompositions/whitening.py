@@ -7,7 +7,7 @@ W' M2 W = I. Then v_i = sqrt(a_i) W' mu_i are orthonormal and M3(W, W, W) = sum 
 import numpy as np
 from scipy import linalg
 
-from learnable.validation import check_finite_array, check_rng, check_scalar, check_symmetric
+from learnable.validation import check_finite_array, check_rng, check_scalar, check_symmetric, warn_not_converged
 
 __all__ = ["recover_components", "whiten", "whiten_operator"]
 
@@ -78,19 +78,22 @@ def whiten_operator(multiply, d, k, random_state=None, *, oversample=10, max_ite
     m = min(d, k + check_scalar(oversample, "oversample", low=0, integer=True))
     Q = linalg.qr(multiply(rng.standard_normal((d, m))), mode="economic")[0]
     last = np.full(k, np.inf)
-    for _ in range(check_scalar(max_iter, "max_iter", low=1, integer=True)):
+    max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
+    for _ in range(max_iter):
         image = multiply(Q)
         small = Q.T @ image
         values, S = linalg.eigh((small + small.T) / 2)
         # The k largest, not the k largest in size: negative ones are noise or a wrong model.
         values, S = values[::-1][:k], S[:, ::-1][:, :k]
-        if np.abs(values - last).max() <= tol * np.abs(values).max():
+        change = np.abs(values - last).max() / max(np.abs(values).max(), 1e-300)
+        if change <= tol:
             break
         last = values
         Q_next = linalg.qr(image, mode="economic")[0]
         Q, previous = Q_next, Q
     else:
         Q = previous
+        warn_not_converged("whiten_operator", max_iter, change, tol, "raise max_iter, oversample or tol")
     return _scale(values, Q @ S, np.abs(values).max())
 
 

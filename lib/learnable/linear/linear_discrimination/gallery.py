@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from learnable.laws.problems import FiniteProblem
 from learnable.laws.zoo import gaussian_classes, plateau
-from learnable.validation import check_finite_array, check_has, check_probabilities, check_scalar
+from learnable.validation import Result, check_finite_array, check_has, check_probabilities, check_scalar
 
 __all__ = [
     "FourPointAnswer",
@@ -22,7 +22,6 @@ __all__ = [
     "four_point_flip",
     "four_point_population",
     "masking3",
-    "middle_third",
     "two_model_logistic",
     "weighted_sample",
 ]
@@ -116,13 +115,22 @@ def two_model_logistic():
     return FiniteProblem(np.array([[2, 1], [2, 4]]) / 9, x_values=[0.0, 1.0])
 
 
+@dataclass(frozen=True, eq=False)
+class ModelScores(Result):
+    """Risk, expected log-likelihood and squared error of models, one entry for each."""
+
+    risk: np.ndarray
+    loglik: np.ndarray
+    squared: np.ndarray
+
+
 def constant_model_scores(problem, etas):
     """Risk, expected log-likelihood and squared error of the constant models η ≡ eta, for each of `etas`.
 
     Examples
     --------
     >>> scores = constant_model_scores(two_model_logistic(), [0.45, 0.95])
-    >>> scores["risk"].round(4).tolist(), scores["loglik"].round(4).tolist()
+    >>> scores.risk.round(4).tolist(), scores.loglik.round(4).tolist()
     ([0.5556, 0.4444], [-0.7093, -1.3599])
     """
     etas = check_probabilities(np.atleast_1d(check_finite_array(etas, "etas")), "etas")
@@ -132,11 +140,11 @@ def constant_model_scores(problem, etas):
     if etas.min() == 0 or etas.max() == 1:
         raise ValueError("etas must lie strictly between 0 and 1")
     pi0, pi1 = problem.priors
-    return {
-        "risk": np.where(etas >= 0.5, pi0, pi1),
-        "loglik": pi1 * np.log(etas) + pi0 * np.log(1 - etas),
-        "squared": pi1 * (1 - etas) ** 2 + pi0 * etas**2,
-    }
+    return ModelScores(
+        risk=np.where(etas >= 0.5, pi0, pi1),
+        loglik=pi1 * np.log(etas) + pi0 * np.log(1 - etas),
+        squared=pi1 * (1 - etas) ** 2 + pi0 * etas**2,
+    )
 
 
 def middle_third():

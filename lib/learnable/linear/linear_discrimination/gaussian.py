@@ -19,7 +19,7 @@ from learnable.linear.linear_discrimination.moments import _scatter
 from learnable.linear.rules import LinearRule, check_covariance, check_mean, solve_symmetric
 from learnable.validation import check_choice, check_finite_array, check_probability_vector, check_scalar
 
-__all__ = ["FisherLDA", "GaussianBayes", "gaussian_discriminants", "linear_gaussian_risk", "linear_gaussian_rule"]
+__all__ = ["FisherLDA", "GaussianBayes", "linear_gaussian_risk", "linear_gaussian_rule"]
 
 
 def linear_gaussian_rule(m0, m1, S, pi1=0.5):

@@ -69,7 +69,7 @@ class LeastSquaresClassifier(LinearRule):
 
     Parameters
     ----------
-    ridge : float, default=0
+    alpha : float, default=0
         Penalty ridge ‖w‖² beside the *sum* of squares; the intercept is free. Without it a singular problem gets the
         solution of least norm.
 
@@ -91,11 +91,11 @@ class LeastSquaresClassifier(LinearRule):
 
     _binary = False
 
-    def __init__(self, ridge=0.0):
-        self.ridge = ridge
+    def __init__(self, alpha=0.0):
+        self.alpha = alpha
 
     def fit(self, X, y, sample_weight=None):
-        ridge = check_scalar(self.ridge, "ridge", low=0)
+        ridge = check_scalar(self.alpha, "alpha", low=0)
         X, codes, weights = self._prepare(X, y, sample_weight)
         total = weights.sum()
         targets = (codes[:, None] == np.arange(len(self.classes_))).astype(float)

@@ -103,7 +103,7 @@ class LogisticDiscriminant(LinearRule):
 
     Parameters
     ----------
-    ridge : float, default=0
+    alpha : float, default=0
         Adds −(ridge/2) Σ w² to the log-likelihood; the constants are free.
     tol : float, default=1e-8
         Largest accepted norm of the gradient of the mean log-likelihood, in standardised columns.
@@ -131,13 +131,13 @@ class LogisticDiscriminant(LinearRule):
 
     _binary = False
 
-    def __init__(self, ridge=0.0, tol=1e-8, max_iter=100):
-        self.ridge = ridge
+    def __init__(self, alpha=0.0, tol=1e-8, max_iter=100):
+        self.alpha = alpha
         self.tol = tol
         self.max_iter = max_iter
 
     def fit(self, X, y, sample_weight=None):
-        ridge = check_scalar(self.ridge, "ridge", low=0)
+        ridge = check_scalar(self.alpha, "alpha", low=0)
         tol = check_scalar(self.tol, "tol", low=0, closed="neither")
         max_iter = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, codes, weights = self._prepare(X, y, sample_weight)

@@ -10,21 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, optimize
 
-from learnable.foundations.tail_bounds import erm_mean, erm_tail, pac_radius
+from learnable.foundations.tail_bounds import TailBound, erm_mean, erm_tail, pac_radius
 from learnable.linear.rules import LinearRule, check_covariance, check_mean, solve_symmetric
-from learnable.validation import check_finite_array, check_scalar, check_weights, encode_labels
+from learnable.validation import Result, check_finite_array, check_scalar, check_weights, encode_labels
 
 __all__ = [
     "MomentBoundClassifier",
     "Scatter",
     "Split",
     "best_split_population",
-    "fisher_criterion",
-    "fisher_direction",
     "halfspace_bounds",
     "max_J",
     "moment_bound",
-    "moment_split",
     "scatter",
     "separation_J",
 ]
@@ -371,27 +368,44 @@ class MomentBoundClassifier(LinearRule):
         return tags
 
 
+@dataclass(frozen=True, eq=False)
+class HalfspaceBounds(Result):
+    """Bounds for all linear rules at once, from :func:`halfspace_bounds`.
+
+    Attributes
+    ----------
+    n : int
+    radius : float
+        With probability 1 − δ every linear rule has R ≤ R_n + radius.
+    mean_excess : float
+        Bound on the mean excess risk of the empirical risk minimiser.
+    bound : TailBound
+    """
+
+    n: int
+    radius: float
+    mean_excess: float
+    bound: TailBound
+
+    def tail(self, eps):
+        """Bound on P(R(ĝ) − R > ε)."""
+        return self.bound.tail(eps, self.n)
+
+
 def halfspace_bounds(n, d, delta=0.05):
     """What VC theory says about linear rules in R^d, whose VC dimension is d + 1 (3.5.1)–(3.5.3).
 
     Returns
     -------
-    dict
-        ``radius``: with probability 1 − δ every linear rule has R ≤ R_n + radius; ``mean_excess``: bound on the mean
-        excess risk of the empirical risk minimiser; ``tail``: the function ε ↦ bound on P(R(ĝ) − R > ε).
+    HalfspaceBounds
 
     Examples
     --------
-    >>> round(float(halfspace_bounds(10_000, 2)["radius"]), 4)
+    >>> round(float(halfspace_bounds(10_000, 2).radius), 4)
     0.3235
     """
     d = check_scalar(d, "d", low=1, integer=True)
-    tail = erm_tail(d + 1)
-    return {
-        "radius": pac_radius(n, d + 1, delta),
-        "mean_excess": erm_mean(n, d + 1),
-        "tail": lambda eps: tail.tail(eps, n),
-    }
+    return HalfspaceBounds(n, pac_radius(n, d + 1, delta), erm_mean(n, d + 1), erm_tail(d + 1))
 
 
 def _two_moments(m0, m1, S0, S1):

@@ -28,7 +28,7 @@ class SigmoidRiskClassifier(LinearRule):
     ----------
     p : float, default=1
         At least 1.
-    n_starts : int, default=8
+    n_restarts : int, default=8
         Number of random directions beside the two kinds of fixed starts.
     scales : tuple of float, default=(2.0, 8.0, 32.0)
         Lengths of w, in standardised columns, from which L-BFGS starts.
@@ -48,15 +48,15 @@ class SigmoidRiskClassifier(LinearRule):
     [0, 1]
     """
 
-    def __init__(self, p=1.0, n_starts=8, scales=(2.0, 8.0, 32.0), random_state=0):
+    def __init__(self, p=1.0, n_restarts=8, scales=(2.0, 8.0, 32.0), random_state=0):
         self.p = p
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.scales = scales
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
         p = check_scalar(self.p, "p", low=1)
-        n_starts = check_scalar(self.n_starts, "n_starts", low=0, integer=True)
+        n_starts = check_scalar(self.n_restarts, "n_restarts", low=0, integer=True)
         scales = [check_scalar(s, "scales", low=0, closed="neither") for s in self.scales]
         if not scales:
             raise ValueError("scales must have at least one entry")

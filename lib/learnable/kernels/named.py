@@ -1,0 +1,77 @@
+"""The one way to give a kernel to an estimator: `kernel`, `gamma`, `degree` and `coef0`, as in scikit-learn's SVC."""
+
+import numpy as np
+
+from learnable.kernels.functions import Gaussian, Kernel, Linear, Polynomial, Precomputed, Scaled, as_kernel
+from learnable.validation import check_choice, check_scalar
+
+__all__ = ["named_gamma", "named_kernel"]
+
+
+def named_gamma(gamma, X):
+    """Return the number that `gamma` stands for.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float
+        "scale" is 1 / (d Var(X)), so that a change of the unit of all features changes nothing; "auto" is 1 / d.
+    X : ndarray of shape (n, d)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> named_gamma("scale", np.array([[0.0, 4.0], [4.0, 0.0]])), named_gamma(3, np.zeros((2, 2)))
+    (0.125, 3.0)
+    """
+    if not isinstance(gamma, str):
+        return check_scalar(gamma, "gamma", low=0.0, closed="neither")
+    check_choice(gamma, "gamma", ("scale", "auto"), also="a positive number")
+    variance = float(np.var(X)) if gamma == "scale" else 1.0
+    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+
+
+def named_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0):
+    """Return the :class:`~learnable.kernels.functions.Kernel` of an estimator's parameters.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable
+        A kernel that is no name has parameters of its own, and the others are not used.
+    X : ndarray of shape (n, d)
+        The training data, for ``gamma="scale"``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of exp(-gamma |x - y|^2) and of (gamma <x, y> + coef0)^degree.
+    degree : int, default=3
+        Of "poly".
+    coef0 : float, default=0.0
+        Of "poly"; not negative, since the function is no kernel otherwise.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> named_kernel("rbf", np.array([[0.0, 4.0], [4.0, 0.0]]))
+    Gaussian(sigma=2.0)
+    >>> named_kernel("poly", np.zeros((2, 2)), gamma=1.0, degree=2, coef0=1.0)
+    Polynomial(p=2, R=1.0)
+    """
+    if isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, str)):
+        return as_kernel(kernel)
+    check_choice(kernel, "kernel", ("linear", "rbf", "poly", "precomputed"), also="a Kernel or a callable")
+    if kernel == "linear":
+        return Linear()
+    if kernel == "precomputed":
+        return Precomputed()
+    gamma = named_gamma(gamma, X)
+    if kernel == "rbf":
+        return Gaussian.from_gamma(gamma)
+    degree = check_scalar(degree, "degree", low=1, integer=True)
+    coef0 = check_scalar(coef0, "coef0", low=0.0)
+    # (gamma <x, y> + c)^p = gamma^p (<x, y> + c / gamma)^p
+    made = Polynomial(degree, coef0 / gamma)
+    return made if gamma == 1.0 else Scaled(made, gamma**degree)
