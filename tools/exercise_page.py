@@ -20,9 +20,12 @@ _HEAD = """# Exercises
 Every chapter has graded exercises. Complete the functions, run the check below each: it tells at once which case
 failed, what was expected and what came, gives hints one step at a time, and names the section to read again.
 
-In a copy of the book, `learnable start SLUG` puts an exercise and its lecture into `work/`, and `learnable progress`
-shows how far you are. Or download a notebook here; it needs JupyterLab and the package with its exercises, which
-`pip install ".[exercises]"` in a copy of the book installs. If you teach, see [](/book/instructors.md).
+In a copy of the book, `learnable start SLUG` puts an exercise and its lecture into `work/`. `learnable check SLUG`, or
+`grader.check("q2", all=True)` in the notebook, also runs the hidden cases, drawn anew each time, and
+`learnable progress` shows how far you are: solved means the hidden cases too. A bundle from an instructor has no hidden
+cases; there the public checks are all that you see. Or download a notebook here; it needs JupyterLab and the package
+with its exercises, which `pip install ".[exercises]"` in a copy of the book installs. If you teach, see
+[](/book/instructors.md).
 
 """
 

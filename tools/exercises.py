@@ -158,9 +158,12 @@ def _measured(match):
     mixture = ", ".join(f"{count} {words.get(kind, kind)}" for kind, count in kinds)
     text = (
         f"A simulated class of {m['submissions']} submissions ({mixture}) took {m['seconds']:.0f} s with "
-        f"{m['processes']} processes, {m['seconds_per_submission']:.2f} s a submission, and {m['seconds_again']:.1f} s "
-        "when everything was known already. Killed half-way and resumed, it gave "
-        f"{'identical' if m['identical_after_kill'] else 'DIFFERENT'} grades. A single perfect notebook takes "
+        f"{m['processes']} processes on a machine that others used too, "
+        f"{m['processor_seconds_per_submission']:.2f} s of processor time a submission, and {m['seconds_again']:.1f} s "
+        f"when everything was known already; {m['unexpected'] or 'none'} got another grade than it should. "
+        f"Killed {m['kills']} times at different moments and resumed, a class of {m['kills_submissions']} had "
+        f"{'identical' if m['identical_after_kill'] else 'DIFFERENT'} grades, and {m['left_after_kill'] or 'no'} process "
+        "was left after five seconds. A single perfect notebook takes "
         f"{m['one_cold_seconds']:.1f} s from a cold start, with `otter run` (no protection) "
         f"{m['otter_run_seconds']:.1f} s. Measured {m['measured']} with `benchmarks/exercises/bench_grading.py`; "
         "endless loops cost their time limits."

@@ -34,7 +34,8 @@ Install Python 3.11 or newer, then, in this folder:
 
 Open a notebook, write your code where the three dots are, run the check below it. A check that fails tells you the
 case, what was expected and what came, and where to read again; hints unfold one at a time. `learnable progress` shows
-how far you are. The checks are examples: grading uses more cases, so write for any input that fits the description.
+how far you are. The checks are examples, and all that this bundle holds: grading uses more cases, which are not in it,
+so a ✓ is not yet full points. Write for any input that fits the description.
 
 Hand in the notebook itself. Do not rename functions, and keep the name of the file.
 """
