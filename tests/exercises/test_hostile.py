@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -146,6 +147,21 @@ def test_forged_replies_never_break_the_grader(where, sandbox):
             cells = [f"{send}def cost_bayes(*args):\n    _wire.send({document!r})"]
         assert grade_cells(cells, short, sandbox, 3, LIMITS)["score"] == 0, document
     assert scores(grade(GOOD, sandbox)) == (5, 5)
+
+
+@needs_bubblewrap
+def test_many_callbacks_on_a_busy_machine_cost_no_grade(sandbox):
+    """A function that asks for values waits for us: what counts is its own CPU time, not how long we take to answer."""
+    from learnable.exercises.session import Session
+
+    def slow(x):
+        time.sleep(0.15)
+        return x
+
+    cells = ["def total(f):\n    return sum(f(float(i)) for i in range(6))"]
+    with Session(sandbox, cells, LIMITS) as session:
+        function = session.look("total")
+        assert function(slow) == 15.0 and session.fatal_calls == 0
 
 
 @needs_bubblewrap
