@@ -140,42 +140,43 @@ for n in bench.sizes([10_000, 100_000, 1_000_000]):
 bench.finish()
 '''
 
-WRONG = '''"""Plausible wrong solutions to the exercises of “{title}”."""
-
-import numpy as np
-from support import wrong
-
-
-@wrong("q1", fails="A longer sample")
-def middle_of_the_range():
-    """The middle between the smallest and the largest value: right when the values grow evenly."""
-
-    def mean_so_far(x):
-        return (np.minimum.accumulate(x) + np.maximum.accumulate(x)) / 2
-
-    return {{"mean_so_far": mean_so_far}}
-
-
-@wrong("q2", fails="A sample of seven")
-def half_the_range():
-    """Half the distance of the extremes: right for two values."""
-
-    def error_of_mean(x):
-        return (np.max(x) - np.min(x)) / 2
-
-    return {{"error_of_mean": error_of_mean}}
-
-
-@wrong("q3", fails="A mean that comes and goes")
-def first_time():
-    """Stops when the mean is near for the first time, though it may leave again."""
-
-    def settles(x, centre, tol):
-        means = np.cumsum(x) / np.arange(1, len(x) + 1)
-        return int(np.argmax(np.abs(means - centre) <= tol))
-
-    return {{"settles": settles}}
-'''
+WRONG = """q1: The sum so far
+~ np.cumsum(x) / np.arange(1, len(x) + 1) => np.cumsum(x)
+q1: The mean of all
+~ np.cumsum(x) / np.arange(1, len(x) + 1) => np.full(len(x), np.mean(x))
+q1: Divides by the length of the sample
+~ np.arange(1, len(x) + 1) => len(x)
+q1: The values themselves
+~ np.cumsum(x) / np.arange(1, len(x) + 1) => np.asarray(x)
+q1: One observation too many
+~ np.arange(1, len(x) + 1) => np.arange(2, len(x) + 2)
+q1: The middle of the range | A longer sample
+~ np.cumsum(x) / np.arange(1, len(x) + 1) => (np.minimum.accumulate(x) + np.maximum.accumulate(x)) / 2
+q2: The standard deviation
+~ / np.sqrt(len(x)) =>
+q2: Divides by n, not by its root
+~ np.sqrt(len(x)) => len(x)
+q2: The divisor n
+~ ddof=1 => ddof=0
+q2: The variance
+~ np.std(x, ddof=1) / np.sqrt(len(x)) => np.var(x, ddof=1)
+q2: No error
+~ np.std(x, ddof=1) / np.sqrt(len(x)) => 0.0
+q2: Half the range | A sample of seven
+~ np.std(x, ddof=1) / np.sqrt(len(x)) => (np.max(x) - np.min(x)) / 2
+q3: The last index that is far
+~ int(far[-1]) + 1 => int(far[-1])
+q3: The first index that is far
+~ int(far[-1]) + 1 => int(far[0])
+q3: The values, not their means
+~ mean_so_far(x) - centre => np.asarray(x) - centre
+q3: Always near
+~ int(far[-1]) + 1 => 0
+q3: The last value
+~ int(far[-1]) + 1 => len(x) - 1
+q3: Near for the first time, though it may leave again | A mean that comes and goes
+~ return int(far[-1]) + 1 if len(far) else 0 => return int(np.argmax(np.abs(mean_so_far(x) - centre) <= tol))
+"""
 
 LECTURE = [
     (
@@ -258,7 +259,7 @@ def create(part, slug, title, root=ROOT):
     fill = {"part": part, "slug": slug, "title": title}
     module = root / "lib" / "learnable" / part / f"{slug}.py"
     made = []
-    wrong = root / "tests" / "exercises" / "wrong" / f"{slug}.py"
+    wrong = root / "tests" / "exercises" / "wrong" / f"{slug}.diff"
     texts = {module: CODE, chapter.tests: TESTS, chapter.benchmark: BENCH, wrong: WRONG}
     package = module.parent / "__init__.py"
     if not package.exists():

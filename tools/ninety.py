@@ -75,7 +75,7 @@ class Copy:
             old.master: new.master,
             **{
                 ROOT / pattern.format(old.slug): root / pattern.format(self.slug)
-                for pattern in ("benchmarks/results/{}.json", "book/errata/{}.yml", "tests/exercises/wrong/{}.py")
+                for pattern in ("benchmarks/results/{}.json", "book/errata/{}.yml", "tests/exercises/wrong/{}.diff")
             },
         }
         for source, target in copied.items():

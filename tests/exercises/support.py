@@ -1,11 +1,7 @@
 """What the tests of the exercises share: wrong solutions, submissions put together from them, notebooks on disk."""
 
 import functools
-import importlib.util
-import inspect
 import os
-import textwrap
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -20,45 +16,6 @@ CHAPTERS = [f"{path.parent.name}/{path.stem}" for path in MASTERS]
 BAYES = "foundations/bayes_decision_theory"
 
 
-@dataclass(frozen=True)
-class Wrong:
-    """A plausible wrong solution: what it replaces, and which cases must notice."""
-
-    question: str
-    name: str
-    story: str
-    functions: dict
-    fails: tuple
-
-    @property
-    def source(self):
-        """The wrong functions as a student would have typed them."""
-        return "\n\n".join(textwrap.dedent(inspect.getsource(f)) for f in self.functions.values())
-
-
-def wrong(question, fails):
-    """Mark a function that returns the wrong functions of one mistake, ``locals()`` style.
-
-    Parameters
-    ----------
-    question : str
-    fails : str or sequence of str
-        The titles of the cases that must fail.
-    """
-
-    def mark(make):
-        functions = make()
-        return Wrong(
-            question,
-            make.__name__,
-            (make.__doc__ or "").strip(),
-            functions,
-            (fails,) if isinstance(fails, str) else tuple(fails),
-        )
-
-    return mark
-
-
 @functools.cache
 def assignment(chapter):
     """Return the assignment of a chapter, loaded once."""
@@ -66,15 +23,9 @@ def assignment(chapter):
 
 
 def wrong_solutions(chapter):
-    """Return the wrong solutions kept for a chapter: patches, or functions where they are not patches yet."""
+    """Return the wrong solutions kept for a chapter."""
     patches = Path(__file__).parent / "wrong" / f"{chapter.partition('/')[2]}.diff"
-    if patches.exists():
-        return read_mistakes(patches.read_text(encoding="utf-8"), assignment(chapter).answers)
-    path = Path(__file__).parent / "wrong" / f"{chapter.partition('/')[2]}.py"
-    spec = importlib.util.spec_from_file_location(f"wrong_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return [value for value in vars(module).values() if isinstance(value, Wrong)]
+    return read_mistakes(patches.read_text(encoding="utf-8"), assignment(chapter).answers)
 
 
 def run_cells(cells):
