@@ -387,9 +387,8 @@ def glance():
         for entry in found:
             row = traits(entry.value)
             classes = {"yes": "any", "two": "two"}.get(row["classes"], "")
-            cost = f"``{row['cost']}``" if row["cost"] else ""
             facts = [row[key] for key in ("probabilities", "weights", "sparse")]
-            rows.append([f":py:class:`~{entry.label}`", row["task"], classes, *facts, cost])
+            rows.append([f":py:class:`~{entry.label}`", row["task"], classes, *facts, row["cost"]])
         for row in rows:
             lines += [f"   {'* -' if n == 0 else '  -'} {cell}".rstrip() for n, cell in enumerate(row)]
         lines.append("")
@@ -429,7 +428,7 @@ def _documented(entry):
         value = [f"   :value: {text}"] if len(text) < 60 and "\n" not in text else []
         about = f"   A constant of type ``{type(entry.value).__name__}``."
         return [f".. py:data:: {entry.label}", *value, "", about, "", used, ""]
-    return [f".. autoclass:: {entry.label}", "   :members:", "   :inherited-members:", "", used, ""]
+    return [f".. autoclass:: {entry.label}", "   :members:", "", used, ""]
 
 
 def used_in(entry):

@@ -1,7 +1,9 @@
 """Create a chapter that passes every check as it is: ``python -m tools.new_chapter PART SLUG TITLE``.
 
-The rooms come from the templates below, with an example to be replaced piece by piece; then the chapter is entered in
-the table of contents and the README, the student's notebook is written, and the lecture is run.
+The rooms come from the templates below, with an example to be replaced piece by piece: a package with a module for each
+concept, a frozen result, ``random_state``, the source's experiments. Then the chapter is entered at the front door, in
+the table of contents, on the page of methods and in the README, the student's notebook is written, and the lecture is
+run.
 """
 
 from __future__ import annotations
@@ -17,21 +19,68 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tools import toc
 from tools.project import PARTS, ROOT, Chapter, chapters
 
-CODE = '''"""{title}: the idea in two sentences, and the source.
+PACKAGE = '''"""{title}: the idea in two sentences, and the source (Author year).
 
-Public functions first, compiled kernels below.
+By concept:
+
+- :mod:`.means`: running means, and from when on to believe them;
+- :mod:`.experiments`: the tables of the source, at any scale.
+"""
+
+from learnable.{part}.{slug}.experiments import SpreadStudy, spread_of_means
+from learnable.{part}.{slug}.means import Settling, running_mean, settle, standard_error
+
+__all__ = ["Settling", "SpreadStudy", "running_mean", "settle", "spread_of_means", "standard_error"]
+'''
+
+CODE = '''"""Running means, and from when on to believe them (Author year, Sec. 1). Replace this example by your method.
+
+Public functions validate and document; the loop that costs time is a compiled kernel below them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit
 
-__all__ = ["running_mean", "settles_at", "standard_error"]
+from learnable.validation import check_finite_array, check_scalar
+
+__all__ = ["Settling", "running_mean", "settle", "standard_error"]
+
+
+@dataclass(frozen=True)
+class Settling:
+    """What `settle` returns: from when on the running mean stays near a value.
+
+    Attributes
+    ----------
+    index : int
+        The first index from which on all means are near; n if the last one is not.
+    means : ndarray of shape (n,)
+        The running means.
+    settled : bool
+        Whether the last mean is near.
+    """
+
+    index: int
+    means: np.ndarray
+    settled: bool
 
 
 def running_mean(x):
-    """Mean of the first 1, 2, ..., n values. Replace this example by the chapter's method. Cost O(n).
+    """Mean of the first 1, 2, ..., n values (Author year, (1)). Cost O(n).
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        The values, in the order in which they came.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The means.
 
     Examples
     --------
@@ -42,7 +91,17 @@ def running_mean(x):
 
 
 def standard_error(x):
-    """Standard deviation of the mean of independent values, estimated from them. Cost O(n).
+    """Standard deviation of the mean of independent values, estimated from them (Author year, (2)). Cost O(n).
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        At least two values.
+
+    Returns
+    -------
+    float
+        The standard error.
 
     Examples
     --------
@@ -55,24 +114,39 @@ def standard_error(x):
     return float(x.std(ddof=1) / np.sqrt(len(x)))
 
 
-def settles_at(x, centre, tol):
-    """Index from which on the running mean stays within `tol` of `centre`; n if it does not. Cost O(n).
+def settle(x, centre, *, tol=0.1):
+    """Find from when on the running mean stays within `tol` of `centre` (Author year, (3)). Cost O(n).
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        The values.
+    centre : float
+        Where the mean should be.
+    tol : float, default=0.1
+        What counts as near.
+
+    Returns
+    -------
+    Settling
+        The index, with the means.
 
     Examples
     --------
-    >>> settles_at([4.0, 0.0, 2.0], centre=2.0, tol=0.5)
+    >>> settle([4.0, 0.0, 2.0], centre=2.0, tol=0.5).index
     1
     """
-    if not tol >= 0:
-        raise ValueError(f"tol must not be negative, got {{tol!r}}")
-    outside = np.flatnonzero(np.abs(running_mean(x) - centre) > tol)
-    return int(outside[-1]) + 1 if len(outside) else 0
+    tol = check_scalar(tol, "tol", low=0)
+    means = running_mean(x)
+    outside = np.flatnonzero(np.abs(means - centre) > tol)
+    index = int(outside[-1]) + 1 if len(outside) else 0
+    return Settling(index, means, index < len(means))
 
 
 def _vector(x):
-    x = np.asarray(x, dtype=float)
-    if x.ndim != 1 or len(x) == 0 or not np.isfinite(x).all():
-        raise ValueError("x must be a non-empty vector of finite numbers")
+    x = check_finite_array(x, "x", ndim=1)
+    if len(x) == 0:
+        raise ValueError("x must have at least one value")
     return x
 
 
@@ -86,12 +160,94 @@ def _running_mean(x):
     return out
 '''
 
+EXPERIMENTS = '''"""The experiments of the source: small in the lecture, at the source's own scale elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from learnable.{part}.{slug}.means import running_mean
+from learnable.validation import check_scalar
+
+__all__ = ["SpreadStudy", "spread_of_means"]
+
+
+@dataclass(frozen=True)
+class SpreadStudy:
+    """What `spread_of_means` returns: the table of the source (Author year, Table 1).
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (k,)
+        Sample sizes.
+    spread : ndarray of shape (k,)
+        Standard deviation of the mean over the repetitions.
+    """
+
+    sizes: np.ndarray
+    spread: np.ndarray
+
+
+def spread_of_means(sizes=(10, 40, 160), *, n_repeats=400, random_state=None):
+    """How far means of standard normal samples scatter, for several sizes. Cost O(n_repeats max(sizes)).
+
+    Parameters
+    ----------
+    sizes : sequence of int, default=(10, 40, 160)
+        Sample sizes.
+    n_repeats : int, default=400
+        Samples of the largest size; the smaller ones are their beginnings.
+    random_state : int, Generator or None, default=None
+        The same value gives the same answer.
+
+    Returns
+    -------
+    SpreadStudy
+        A row for each size.
+
+    Examples
+    --------
+    >>> study = spread_of_means(random_state=0)
+    >>> (study.spread * np.sqrt(study.sizes)).round().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    n_repeats = check_scalar(n_repeats, "n_repeats", low=2, integer=True)
+    sizes = np.array([check_scalar(size, "sizes", low=1, integer=True) for size in sizes])
+    samples = np.random.default_rng(random_state).normal(size=(n_repeats, sizes.max()))
+    means = np.array([running_mean(sample) for sample in samples])
+    return SpreadStudy(sizes, means[:, sizes - 1].std(axis=0))
+'''
+
+DOOR = '''"""{part_title}."""
+
+import lazy_loader
+
+# The names of the front door stand in __init__.pyi; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+'''
+
+STUB = """from .{slug} import (
+    running_mean as running_mean,
+    settle as settle,
+    standard_error as standard_error,
+)
+"""
+
+ROW = (
+    "| your data, in the words of a reader | {{py:func}}`~learnable.{part}.settle` | [{title}](/{docname}.ipynb) | "
+    "when another package is the better choice |\n"
+)
+
 TESTS = '''"""{title}: the claims of the source, checked."""
+
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 
-from learnable.{part}.{slug} import running_mean, settles_at, standard_error
+from learnable.{part}.{slug} import running_mean, settle, spread_of_means, standard_error
 
 X = np.random.default_rng(0).normal(size=50)
 
@@ -106,18 +262,45 @@ def test_claim_02_standard_error_falls_with_the_root_of_n():
 
 
 def test_claim_03_settles_where_all_later_means_are_near():
-    at, means = settles_at(X, 0.0, 0.2), running_mean(X)
-    assert (np.abs(means[at:]) <= 0.2).all() and abs(means[at - 1]) > 0.2
+    found = settle(X, 0.0, tol=0.2)
+    assert found.settled and (np.abs(found.means[found.index :]) <= 0.2).all()
+    assert abs(found.means[found.index - 1]) > 0.2
+    assert not settle([0.0, 4.0], 0.0, tol=0.5).settled
+
+
+def test_claim_04_means_scatter_by_the_root_of_n():
+    study = spread_of_means((10, 1000), n_repeats=400, random_state=0)
+    # A standard deviation from 400 repetitions has a relative error of 1/sqrt(800) = 3.5 %; four of those.
+    np.testing.assert_allclose(study.spread * np.sqrt(study.sizes), 1.0, rtol=0.14)
+
+
+def test_the_same_seed_gives_the_same_answer():
+    for state in (7, np.random.default_rng(7)):
+        assert (spread_of_means(random_state=state).spread == spread_of_means(random_state=7).spread).all()
+    assert (spread_of_means(random_state=8).spread != spread_of_means(random_state=7).spread).any()
+
+
+def test_results_are_frozen_and_inputs_stay():
+    x = [4.0, 0.0, 2.0]
+    found = settle(x, 2.0)
+    with pytest.raises(FrozenInstanceError):
+        found.index = 0
+    assert x == [4.0, 0.0, 2.0]
 
 
 @pytest.mark.parametrize("bad", [[], [[1.0]], [np.nan]])
 def test_bad_input_is_refused(bad):
-    with pytest.raises(ValueError, match="x must be"):
+    with pytest.raises(ValueError, match="x must"):
         running_mean(bad)
+
+
+def test_bad_settings_are_refused():
     with pytest.raises(ValueError, match="two values"):
         standard_error([1.0])
-    with pytest.raises(ValueError, match="tol must not be"):
-        settles_at(X, 0.0, -1.0)
+    with pytest.raises(ValueError, match="tol"):
+        settle(X, 0.0, tol=-1.0)
+    with pytest.raises(ValueError, match="n_repeats"):
+        spread_of_means(n_repeats=1)
 '''
 
 BENCH = '''"""{title}, beside what a user would pick instead."""
@@ -188,7 +371,7 @@ LECTURE = [
         "code",
         "import numpy as np\nfrom matplotlib import pyplot as plt\n\n"
         "from learnable.book import Slider, claim, explore, show, use_style\n"
-        "from learnable.{part}.{slug} import running_mean, settles_at, standard_error\n\nuse_style()",
+        "from learnable.{part}.{slug} import running_mean, settle, spread_of_means, standard_error\n\nuse_style()",
     ),
     (
         "markdown",
@@ -212,7 +395,8 @@ LECTURE = [
         "code",
         "last = running_mean(np.arange(1, 101))[-1]\n"
         "halved = standard_error(np.tile(x, 4)) / standard_error(x)\n"
-        "start = settles_at([4, 0, 2, 2], centre=2, tol=0.5)",
+        "start = settle([4, 0, 2, 2], centre=2, tol=0.5).index\n"
+        "study = spread_of_means(random_state=0)",
     ),
     (
         "code",
@@ -256,14 +440,20 @@ def create(part, slug, title, root=ROOT):
         raise ValueError(f"a slug is lower-case letters, digits and underscores, got {slug!r}")
     title = title or slug.replace("_", " ").capitalize()
     chapter = Chapter(part, slug, root=root)
-    fill = {"part": part, "slug": slug, "title": title}
-    module = root / "lib" / "learnable" / part / f"{slug}.py"
+    fill = {"part": part, "slug": slug, "title": title, "part_title": PARTS[part]}
+    code = root / "lib" / "learnable" / part / slug
     made = []
     wrong = root / "tests" / "exercises" / "wrong" / f"{slug}.diff"
-    texts = {module: CODE, chapter.tests: TESTS, chapter.benchmark: BENCH, wrong: WRONG}
-    package = module.parent / "__init__.py"
-    if not package.exists():
-        texts[package] = f'"""Chapters of the part “{PARTS[part]}”."""\n'
+    texts = {
+        code / "__init__.py": PACKAGE,
+        code / "means.py": CODE,
+        code / "experiments.py": EXPERIMENTS,
+        chapter.tests: TESTS,
+        chapter.benchmark: BENCH,
+        wrong: WRONG,
+    }
+    if not (code.parent / "__init__.py").exists():
+        texts |= {code.parent / "__init__.py": DOOR, code.parent / "__init__.pyi": STUB}
     for path, template in texts.items():
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -304,8 +494,27 @@ def _metadata(title):
     }
 
 
+def open_door(part, slug, title, root=ROOT):
+    """Enter the chapter's names at the front door, the part in the package, and the chapter on the page of methods."""
+    package = root / "lib" / "learnable"
+    stub = package / part / "__init__.pyi"
+    text = stub.read_text(encoding="utf-8")
+    if f"from .{slug} import" not in text:
+        stub.write_text(text + STUB.format(slug=slug), encoding="utf-8")
+    index = package / "__init__.pyi"
+    text = index.read_text(encoding="utf-8")
+    if f" {part} as {part}," not in text:
+        index.write_text(text.replace("\n)", f"\n    {part} as {part},\n)", 1), encoding="utf-8")
+    methods = root / "book" / "which_method.md"
+    row = ROW.format(part=part, title=title, docname=Chapter(part, slug).docname)
+    text = methods.read_text(encoding="utf-8")
+    if row not in text:
+        methods.write_text(text + row, encoding="utf-8")
+
+
 def enter(part, slug):
     """Enter the chapter where the book lists chapters, write the student's notebook, and run the lecture."""
+    open_door(part, slug, Chapter(part, slug).title)
     order = chapters()
     if slug not in {chapter.slug for chapter in order}:
         order.append(Chapter(part, slug))

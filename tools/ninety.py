@@ -22,6 +22,8 @@ from pathlib import Path
 
 import yaml
 
+from tools.dependencies import Dependencies
+from tools.new_chapter import DOOR
 from tools.project import PARTS, ROOT, Chapter, chapters
 from tools.toc import arranged, written
 
@@ -67,8 +69,7 @@ class Copy:
             _write(folder / f"{self.slug}.py", self.rename(old.code.read_text(encoding="utf-8")))
         else:
             self._copy_folder(old.code, folder / self.slug)
-        if not (folder / "__init__.py").exists():
-            _write(folder / "__init__.py", f'"""Chapters of the part “{PARTS[self.part]}”."""\n')
+        self._open_door(root, folder)
         copied = {
             old.tests: new.tests,
             old.benchmark: new.benchmark,
@@ -81,6 +82,20 @@ class Copy:
         for source, target in copied.items():
             if source.exists():
                 _write(target, self.rename(source.read_text(encoding="utf-8")))
+
+    def _open_door(self, root, folder):
+        """Export what the template exports; a name that the part has already stays with its first chapter."""
+        if not (folder / "__init__.py").exists():
+            _write(folder / "__init__.py", DOOR.format(part_title=PARTS[self.part]))
+            index = root / "lib" / "learnable" / "__init__.pyi"
+            line = f"    {self.part} as {self.part},"
+            _write(index, index.read_text(encoding="utf-8").replace("\n)", f"\n{line}\n)", 1))
+        stub = folder / "__init__.pyi"
+        taken = stub.read_text(encoding="utf-8") if stub.exists() else ""
+        names = Dependencies(ROOT).exports(("learnable", self.template.part))
+        new = [n for n, home in names.items() if home == [self.template.slug] and f" {n} as {n}," not in taken]
+        if new:
+            _write(stub, taken + f"from .{self.slug} import (\n" + "".join(f"    {n} as {n},\n" for n in new) + ")\n")
 
     def _copy_folder(self, source, target):
         for path in sorted(source.rglob("*")):

@@ -55,4 +55,5 @@ def _print(line):
         print(line, file=sys.stderr, flush=True)
 
 
-event.register("numba:compile", Notice(_print))
+notice = Notice(_print)
+event.register("numba:compile", notice)

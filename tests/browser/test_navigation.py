@@ -124,12 +124,22 @@ def test_ticks_of_figures_are_legible_on_a_phone(open_page):
 
 
 def test_long_names_break_between_their_words(open_page):
-    page = open_page("book/generated/api/kernels.html", width=390, height=844)
+    page = open_page("book/generated/api/kernels/support_vector_machines.geometry.html", width=390, height=844)
     name = page.locator("dl.py > dt .pre", has_text="learnable.kernels.support_vector_machines").first
     assert name.locator("wbr").count() >= 3
     assert "anywhere" not in name.evaluate("e => getComputedStyle(e).overflowWrap + getComputedStyle(e).wordBreak")
     index = open_page("genindex.html", width=390, height=844)
     assert index.locator(".genindextable wbr").count() > 100
+
+
+def test_no_page_of_the_reference_is_endless(open_page, site):
+    """The largest ones, with everything on them laid out, on a phone."""
+    pages = sorted((site / "book/generated/api").rglob("*.html"), key=lambda path: -path.stat().st_size)
+    assert len(pages) > 100
+    for path in pages[:5]:
+        page = open_page(path.relative_to(site).as_posix(), width=390, height=844)
+        page.add_style_tag(content="* { content-visibility: visible !important; }")
+        assert page.evaluate("document.documentElement.scrollHeight") <= 20_000, path.name
 
 
 def test_long_generated_pages_lay_out_what_is_near(open_page):

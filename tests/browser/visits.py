@@ -9,13 +9,25 @@ from pathlib import Path
 
 import axe_playwright_python
 
-from tools.project import chapters, toc_documents
+from tools.project import ROOT, chapters, toc_documents
 
 CHAPTERS = chapters()
 LECTURES = [f"{chapter.docname}.html" for chapter in CHAPTERS]
-PAGES = [f"{document}.html" for document in toc_documents()]
-# Pages of the reference are made by one function, and are large: one of the shorter ones is looked at in full.
-SAMPLE = ("/index.html", "/linear.html")
+API = ROOT / "book" / "generated" / "api"
+
+
+def longest(paths):
+    """The page of the reference with the longest name."""
+    path = max(paths, key=lambda path: (len(path.stem), path.stem))
+    return path.relative_to(ROOT).with_suffix(".html").as_posix()
+
+
+# Of the concepts of each part one page, and one of the estimators.
+NAMED = [longest(folder.glob("*.rst")) for folder in sorted(API.glob("*/"))]
+NAMED.append(longest(path for path in API.glob("*/*.rst") if path.stem[0].isupper()))
+PAGES = [f"{document}.html" for document in toc_documents()] + NAMED
+# Pages of the reference are made by one function: one of each kind is looked at in full.
+SAMPLE = ("/index.html", "/linear.html", "/estimators.html", *NAMED[-2:])
 BRIEF = [page for page in PAGES if "/generated/api/" in page and not page.endswith(SAMPLE)]
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}

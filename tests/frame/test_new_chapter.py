@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +50,38 @@ def test_every_layer_passes(copy):
     run("-m", "pytest", "--doctest-modules", f"lib/learnable/{part}")
     run("-m", "pytest", "--nbval", "--nbval-current-env", f"lectures/{part}/my_method.ipynb")
     assert "1 comparisons agree" in run(f"benchmarks/{part}/bench_my_method.py", "--smoke")
+
+
+@pytest.mark.parametrize(
+    ("module", "right", "wrong"),
+    [
+        ("means", "total / (i + 1)", "total / (i + 2)"),
+        ("means", "outside[-1]", "outside[0]"),
+        ("means", "ddof=1) / np.sqrt(len(x))", "ddof=1)"),
+        ("means", "@dataclass(frozen=True)", "@dataclass"),
+        ("experiments", "default_rng(random_state)", "default_rng(0)"),
+        ("experiments", "means[:, sizes - 1]", "means[:, : len(sizes)]"),
+    ],
+)
+def test_a_broken_method_fails_the_tests_of_the_chapter(copy, module, right, wrong):
+    part, run = copy
+    folder = run("-c", f"import learnable.{part}.my_method as m; print(*m.__path__)").strip()
+    path = Path(folder) / f"{module}.py"
+    text = path.read_text(encoding="utf-8")
+    assert right in text
+    try:
+        path.write_text(text.replace(right, wrong), encoding="utf-8")
+        with pytest.raises(AssertionError, match="failed"):
+            run("-m", "pytest", f"tests/{part}")
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def test_the_chapter_comes_through_the_front_door(copy):
+    part, run = copy
+    assert run("-c", f"from learnable.{part} import settle; print(settle([0.0], 0.0).index)") == "0\n"
+    assert part in run("-c", "import learnable; print(*dir(learnable))").split()
+    run("-m", "pytest", "tests/frame/test_front_door.py", "-k", f"{part} or heavy or twice")
 
 
 def test_contents_keep_their_order(copy):

@@ -52,10 +52,10 @@ class Sources:
                     base = [*package[: len(package) - node.level + 1], *base]
                 yield from self._files(base)
                 for alias in node.names:
-                    home = self._exports(tuple(base)).get(alias.name, [])
+                    home = self.exports(tuple(base)).get(alias.name, [])
                     yield from self._files([*base, *home, alias.name])
 
-    def _exports(self, package):
+    def exports(self, package):
         """Where a package's lazy exports live, as its stub says: ``{name: path below the package}``."""
         stub = self.library.joinpath(*package, "__init__.pyi")
         if not package or not stub.is_file():
