@@ -22,7 +22,7 @@ from pathlib import Path
 
 import yaml
 
-from tools.dependencies import Dependencies
+from learnable.book.sources import Sources
 from tools.new_chapter import DOOR
 from tools.project import PARTS, ROOT, Chapter, chapters
 from tools.toc import arranged, written
@@ -92,7 +92,7 @@ class Copy:
             _write(index, index.read_text(encoding="utf-8").replace("\n)", f"\n{line}\n)", 1))
         stub = folder / "__init__.pyi"
         taken = stub.read_text(encoding="utf-8") if stub.exists() else ""
-        names = Dependencies(ROOT).exports(("learnable", self.template.part))
+        names = Sources(ROOT / "lib").exports(("learnable", self.template.part))
         new = [n for n, home in names.items() if home == [self.template.slug] and f" {n} as {n}," not in taken]
         if new:
             _write(stub, taken + f"from .{self.slug} import (\n" + "".join(f"    {n} as {n},\n" for n in new) + ")\n")
