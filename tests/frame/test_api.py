@@ -54,6 +54,18 @@ def test_every_public_name_is_documented_once():
     assert undocumented == []
 
 
+def test_help_is_readable_in_a_terminal():
+    """Formulas are plain text: ½‖w‖² + CΣξ_i, not LaTeX."""
+    texts = {entry.label: inspect.getdoc(entry.value) or "" for entry in ENTRIES}
+    for entry in ENTRIES:
+        if inspect.isclass(entry.value):
+            own = [v for v in vars(entry.value).values() if inspect.isfunction(v) or isinstance(v, property)]
+            texts |= {f"{entry.label}.{v}": inspect.getdoc(v) or "" for v in own}
+    texts |= {module: sys.modules[module].__doc__ or "" for module in {e.module for e in ENTRIES}}
+    latex = re.compile(r":math:|\.\. math::|\\[A-Za-z]{2,}|\$[^$]+\$")
+    assert [name for name, text in texts.items() if latex.search(text)] == []
+
+
 @pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.slug)
 def test_chapter_and_reference_link_to_each_other(chapter, pages):
     own = [entry for entry in api_pages.chapter_entries(chapter) if entry.is_of(chapter)]

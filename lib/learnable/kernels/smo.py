@@ -1,19 +1,19 @@
 r"""One solver for the quadratic programs of kernel machines.
 
-Support vector machines of every kind, :math:`\varepsilon`-insensitive regression, one-class and transductive variants
+Support vector machines of every kind, ε-insensitive regression, one-class and transductive variants
 all minimise
 
-.. math::
+::
 
-    \tfrac12 \beta' K \beta + q'\beta + \sum_k r_k(\beta_k), \qquad
-    r_k(t) = \tfrac12 d_k t^2 + e_k |t| + \tfrac12 c_k (|t| - m_k)_+^2 \ \text{ on } [l_k, u_k],
+    ½ β' K β + q'β + Σ_k r_k(β_k),
+    r_k(t) = ½ d_k t² + e_k |t| + ½ c_k (|t| - m_k)_+² on [l_k, u_k],
 
-over signed coefficients :math:`\beta` whose sum is fixed, in total or within each of a few groups. :func:`solve` does
+over signed coefficients β whose sum is fixed, in total or within each of a few groups. :func:`solve` does
 that by sequential minimal optimisation: two variables move at a time, the pair being chosen by the second-order rule
 of Fan, Chen and Lin (2005). The functions after it translate the usual problems: :func:`classification`,
 :func:`nu_classification`, :func:`nearest_points`, :func:`regression`.
 
-In signed coefficients (:math:`\beta_k = y_k\alpha_k` for a classifier) the kernel matrix appears without labels. So
+In signed coefficients (β_k = y_kα_k for a classifier) the kernel matrix appears without labels. So
 one ``ColumnCache`` serves all problems over the same points: each class against the
 rest, every value of C, every split into groups.
 """
@@ -425,7 +425,7 @@ def solve(
         Bounds of the coefficients; may be infinite.
     X : array (n, d), optional
     ridge, ell, knee, beyond : float or array (n,), default=0
-        :math:`d_k, e_k, m_k, c_k` of the separable term (module docstring).
+        d_k, e_k, m_k, c_k of the separable term (module docstring).
     groups : array of int (n,), optional
         The sum of the coefficients is fixed within each group; by default all points form one group.
     equality : bool, default=True
@@ -453,7 +453,7 @@ def solve(
     -----
     A step costs O(n) over the active variables, plus O(n d) when a column is not in the cache. Kernel values are kept
     in single precision (from features) or as given (Gram matrix); everything else is in double precision. For
-    :math:`tol < 10^{-5}` give a Gram matrix or a ``ColumnCache(..., dtype=np.float64)``.
+    tol < 10⁻⁵ give a Gram matrix or a ``ColumnCache(..., dtype=np.float64)``.
 
     Examples
     --------
@@ -652,11 +652,11 @@ def classification(
 ):  # fmt: skip
     r"""Solve the dual of a soft-margin support vector machine.
 
-    The primal is :math:`\tfrac12\|w\|^2` plus, for the slacks :math:`\xi_k = (1 - y_k f(x_k))_+`,
+    The primal is ½‖w‖² plus, for the slacks ξ_k = (1 - y_k f(x_k))_+,
 
-    - ``norm=1``: :math:`\sum C_k \xi_k`;
-    - ``norm=2``: :math:`\tfrac12 \sum C_k \xi_k^2`;
-    - ``norm="mixed"``: :math:`\sum C_k \xi_k + \tfrac12 C_2 \sum \xi_k^2`.
+    - ``norm=1``: Σ C_k ξ_k;
+    - ``norm=2``: ½ Σ C_k ξ_k²;
+    - ``norm="mixed"``: Σ C_k ξ_k + ½ C₂ Σ ξ_k².
 
     Parameters
     ----------
@@ -745,7 +745,7 @@ def _first_weights(y, total, cap):
 def nearest_points(K, y, *, X=None, cap=1.0, tol=1e-3, max_iter=None, cache_mb=200.0):
     r"""Nearest points of the convex hulls of two classes.
 
-    Minimises :math:`\tfrac12\|\sum_k \beta_k \Phi(x_k)\|^2` with coefficients that sum to +1 over the class +1, to
+    Minimises ½‖Σ_k β_k Φ(x_k)‖² with coefficients that sum to +1 over the class +1, to
     -1 over the class -1, and are at most `cap` in absolute value (a cap below one shrinks the hulls).
 
     Parameters
@@ -803,9 +803,9 @@ def nearest_points(K, y, *, X=None, cap=1.0, tol=1e-3, max_iter=None, cache_mb=2
 
 
 def nu_classification(K, y, nu, *, X=None, tol=1e-3, max_iter=None, shrinking=True, cache_mb=200.0):
-    r"""Solve the dual of the :math:`\nu`-support vector machine in the scale of the nearest-points problem.
+    r"""Solve the dual of the ν-support vector machine in the scale of the nearest-points problem.
 
-    Minimises :math:`\tfrac12\|\sum_k \beta_k \Phi(x_k)\|^2` with :math:`|\beta_k| \le 1/(\nu n)`, coefficients of
+    Minimises ½‖Σ_k β_k Φ(x_k)‖² with |β_k| ≤ 1/(νn), coefficients of
     each class summing to one half in absolute value.
 
     Parameters
@@ -858,11 +858,11 @@ def regression(
     K, y, *, epsilon, C, X=None, ridge=0.0, equality=True, start=None, start_values=None, tol=1e-3, max_iter=None,
     shrinking=True, cache_mb=200.0,
 ):  # fmt: skip
-    r"""Solve the dual of :math:`\varepsilon`-insensitive regression.
+    r"""Solve the dual of ε-insensitive regression.
 
-    Minimises :math:`\tfrac12\beta'(K + \mathrm{ridge})\beta - y'\beta + \varepsilon\|\beta\|_1` with
-    :math:`|\beta_k| \le C_k` and sum zero. A finite `C` and no ridge belong to the loss
-    :math:`C\,|r|_\varepsilon`; an infinite `C` and ``ridge=1/C`` to :math:`\tfrac12 C\,|r|_\varepsilon^2`.
+    Minimises ½β'(K + ridge)β - y'β + ε‖β‖₁ with
+    |β_k| ≤ C_k and sum zero. A finite `C` and no ridge belong to the loss
+    C |r|_ε; an infinite `C` and ``ridge=1/C`` to ½ C |r|_ε².
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 r"""Precision matrices of Gaussian models: checks, factorisations, likelihood, graphs.
 
-A precision matrix :math:`\Theta = \Sigma^{-1}` is symmetric and positive definite, and its off-diagonal zeros are the
+A precision matrix Θ = Σ⁻¹ is symmetric and positive definite, and its off-diagonal zeros are the
 missing edges of a Gaussian graphical model. Everything here goes through one Cholesky factorisation (LAPACK's
 ``dpotrf`` and ``dpotri``); nothing forms an inverse by other means.
 """
@@ -102,7 +102,9 @@ def inverse_and_logdet(A, name="A"):
 def gaussian_log_likelihood(precision, S):
     r"""Mean log-likelihood of centred Gaussian data with second moments `S`, per observation.
 
-    .. math:: \ell(\Theta; S) = \tfrac12\bigl(\log\det\Theta - \operatorname{tr}(S\Theta) - p\log 2\pi\bigr).
+    ::
+
+        ℓ(Θ; S) = ½(log det Θ - tr(SΘ) - p log 2π).
 
     With the second moments of data that were held out, it is what cross-validation compares. O(p^3 / 3).
 
@@ -122,7 +124,7 @@ def gaussian_log_likelihood(precision, S):
 
 
 def partial_correlations(precision):
-    r"""Correlations of pairs given all other variables, :math:`-\Theta_{ij} / \sqrt{\Theta_{ii}\Theta_{jj}}`.
+    r"""Correlations of pairs given all other variables, -Θ_ij / √(Θ_iiΘ_jj).
 
     The diagonal holds ones. O(p^3 / 3), for the check that the matrix is positive definite.
 

@@ -15,9 +15,9 @@ __all__ = ["BoostedPathClassifier"]
 
 
 class BoostedPathClassifier(GradientBoost):
-    r"""Boosting in steps of :math:`\varepsilon`, stopped early: the number of steps is the l1 budget.
+    r"""Boosting in steps of ε, stopped early: the number of steps is the l1 budget.
 
-    With trees or stumps every step fits a rule with values -1 and +1 to the weights :math:`|w_i|`; the rule with the
+    With trees or stumps every step fits a rule with values -1 and +1 to the weights |w_i|; the rule with the
     smallest weighted error is the coordinate with the steepest gradient. With ``base="poly"`` or ``"linear"`` the
     dictionary is finite and all coordinates are compared.
 

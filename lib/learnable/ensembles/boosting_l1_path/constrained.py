@@ -72,15 +72,15 @@ class _Objective:
 def kkt_l1(H, y, loss, beta, *, active=1e-9):
     r"""How well beta satisfies the conditions of a minimiser under a bound on its l1 norm.
 
-    At a minimiser :math:`|h_j'r| = \lambda` with the sign of :math:`\beta_j` on the support and :math:`\le\lambda`
-    off it, where :math:`r = -\partial C/\partial F`.
+    At a minimiser |h_j'r| = λ with the sign of β_j on the support and ≤ λ
+    off it, where r = -∂C/∂F.
 
     Returns
     -------
     penalty : float
-        :math:`\lambda`, relative to the largest :math:`|h_j'r|` the units are those of the loss's monotone transform.
+        λ, relative to the largest |h_j'r| the units are those of the loss's monotone transform.
     violation : float
-        Largest deviation, relative to :math:`\lambda`.
+        Largest deviation, relative to λ.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _conditions(slope, beta, active=1e-9):
 
 
 def l1_constrained_path(H, y, loss, c_grid, *, tol=1e-8, max_iter=500):
-    r"""Minimise the loss subject to :math:`\|\beta\|_1\le c` for every c of a grid.
+    r"""Minimise the loss subject to ‖β‖₁ ≤ c for every c of a grid.
 
     The squared loss goes through the exact lasso homotopy. For the exponential and the logistic loss an active-set
     Newton method solves on a face of the l1 ball (signs fixed), drops a coefficient that reaches zero, and adds the
@@ -274,7 +274,7 @@ def _face_step(curve, force, s, tight):
 def path_direction(H, y, loss, beta):
     r"""Derivative of the constrained minimiser with respect to its l1 norm (Rosset et al. 2004, App. A).
 
-    On the active set with signs s: :math:`K^{-1}s/(s'K^{-1}s)`, :math:`K = H_A'WH_A`, W the second derivatives of the
+    On the active set with signs s: K⁻¹s/(s'K⁻¹s), K = H_A'WH_A, W the second derivatives of the
     loss.
 
     Examples

@@ -41,7 +41,7 @@ def _rows(Z):
 
 
 def margin(Z, beta, p=1):
-    r"""Smallest signed value :math:`\min_i z_i'\beta/\|\beta\|_p` (z_i = y_i h(x_i)).
+    r"""Smallest signed value min_i z_i'β/‖β‖_p (z_i = y_i h(x_i)).
 
     Examples
     --------
@@ -56,7 +56,7 @@ def margin(Z, beta, p=1):
 
 
 def normalised_margins(Z, beta):
-    r"""All margins :math:`z_i'\beta/(\|\beta\|_1\|z_i\|_\infty)`, between -1 and 1.
+    r"""All margins z_i'β/(‖β‖₁‖z_i‖_∞), between -1 and 1.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def normalised_margins(Z, beta):
 
 
 def max_l1_margin(Z):
-    r"""Maximise :math:`\min_i z_i'\beta` over :math:`\|\beta\|_1 \le 1`: a linear program.
+    r"""Maximise min_i z_i'β over ‖β‖₁ ≤ 1: a linear program.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def max_l1_margin(Z):
 
 
 def max_l2_margin(Z, *, tol=1e-10):
-    r"""Maximise :math:`\min_i z_i'\beta` over :math:`\|\beta\|_2 \le 1`: the hard-margin machine without intercept.
+    r"""Maximise min_i z_i'β over ‖β‖₂ ≤ 1: the hard-margin machine without intercept.
 
     By duality the separator points to the point of the convex hull of the rows that is nearest to the origin, which
     :mod:`learnable.kernels.smo` finds; its distance is the margin, zero if the hull contains the origin.
@@ -207,9 +207,9 @@ def _highest(Z, fixed, rows, level, i):
 
 
 def lemma4_threshold(n, m1, m2):
-    r"""The scale d beyond which margin decides: :math:`d > (\ln n + \ln 2)/(m_1 - m_2)`.
+    r"""The scale d beyond which margin decides: d > (ln n + ln 2)/(m₁ - m₂).
 
-    If :math:`\|\beta_1\| = \|\beta_2\| = 1` have margins :math:`m_1 > m_2`, then :math:`d\beta_1` has the smaller
+    If ‖β₁‖ = ‖β₂‖ = 1 have margins m₁ > m₂, then dβ₁ has the smaller
     exponential and logistic loss for every such d (Rosset et al. 2004, Lemma 4).
 
     Examples

@@ -82,17 +82,17 @@ def _snapshots(record, n_steps):
 
 
 def eps_boost(H, y, loss="exponential", *, eps=0.01, n_steps=1000, record=None, start=None):
-    r"""Change, at every step, the coefficient with the steepest gradient by :math:`\pm\varepsilon`.
+    r"""Change, at every step, the coefficient with the steepest gradient by ±ε.
 
-    With :math:`F = H\beta` and :math:`w_i = \partial C/\partial F_i`, the step picks :math:`j = \arg\max|w'h_j|` and
-    subtracts :math:`\varepsilon\,\mathrm{sgn}(w'h_j)` from :math:`\beta_j` (Rosset et al. 2004, Alg. 1).
+    With F = Hβ and w_i = ∂C/∂F_i, the step picks j = arg max|w'h_j| and
+    subtracts ε sgn(w'h_j) from β_j (Rosset et al. 2004, Alg. 1).
 
     Parameters
     ----------
     H : array (n, J)
         Dictionary: one column a function.
     y : array (n,)
-        Labels -1 and +1, or real responses for the squared loss :math:`\tfrac12(y-F)^2`.
+        Labels -1 and +1, or real responses for the squared loss ½(y-F)².
     loss : {"squared", "exponential", "logistic"}, other surrogate name, or Surrogate
         A user's surrogate runs in a slower loop.
     eps : float, default=0.01
@@ -122,10 +122,10 @@ def eps_boost(H, y, loss="exponential", *, eps=0.01, n_steps=1000, record=None, 
 
 
 def l2_boost_path(H, y, loss="exponential", *, eps=0.01, n_steps=1000, record=None, start=None):
-    r"""The relative whose path follows l2-constrained minimisers: pick :math:`\arg\max|w'h_j|/|\beta_j|`.
+    r"""The relative whose path follows l2-constrained minimisers: pick arg max|w'h_j|/|β_j|.
 
     A coefficient that has not moved yet comes before all others, so every coordinate enters before any is used twice;
-    later the divisor is at least :math:`\varepsilon`, and a step that would raise the loss is passed over (a
+    later the divisor is at least ε, and a step that would raise the loss is passed over (a
     coefficient that belongs near zero would otherwise be pushed to and fro for ever).
 
     Parameters
@@ -316,8 +316,8 @@ def line_search_boost(H, y, loss="exponential", *, n_steps=100, record=None):
     r"""The same choice of coordinate, with the step that minimises the loss along it.
 
     For the exponential loss and functions with values -1 and +1 this is AdaBoost:
-    :math:`\alpha = \tfrac12\ln\frac{1-\mathrm{err}}{\mathrm{err}}` in closed form. For the squared loss the step is
-    :math:`h'r/h'h`; otherwise it is found by safeguarded Newton steps.
+    α = ½ ln (1-err)/err in closed form. For the squared loss the step is
+    h'r/h'h; otherwise it is found by safeguarded Newton steps.
 
     Parameters
     ----------

@@ -42,10 +42,10 @@ class Inference(Result):
 def nodewise_matrix(covariance, alpha, *, tol=1e-10):
     r"""M by nodewise lasso regressions (van de Geer et al. 2014), to be used in :func:`debias`.
 
-    Row i is :math:`(1, -\hat\gamma_i)/\hat\tau_i^2` with :math:`\hat\gamma_i` the lasso of column i on the others and
-    :math:`\hat\tau_i^2 = \|x_i-X_{-i}\hat\gamma_i\|^2/n+\lambda\|\hat\gamma_i\|_1`. Then
-    :math:`(M\hat\Sigma)_{ii}=1` and :math:`|(M\hat\Sigma)_{ij}|\le\lambda/\hat\tau_i^2`: it is feasible for the
-    programme of :func:`decorrelate` at :math:`\mu=\lambda/\hat\tau_i^2`, whose variance is therefore no larger.
+    Row i is (1, -γ̂_i)/τ̂_i² with γ̂_i the lasso of column i on the others and
+    τ̂_i² = ‖x_i-X_(-i)γ̂_i‖²/n+λ‖γ̂_i‖₁. Then
+    (MΣ̂)_ii=1 and |(MΣ̂)_ij| ≤ λ/τ̂_i²: it is feasible for the
+    programme of :func:`decorrelate` at μ=λ/τ̂_i², whose variance is therefore no larger.
 
     Parameters
     ----------
@@ -130,7 +130,9 @@ def multi_split(X, y, *, n_splits=50, gamma_min=0.05, random_state=None):
     In each of `n_splits` halvings a scaled lasso selects on one half, least squares tests on the other; p-values are
     multiplied by the number selected (1 for the others) and joined over the splits by
 
-    .. math:: \min\Bigl\{1,\,(1-\log\gamma_{\min})\inf_{\gamma\ge\gamma_{\min}} q_\gamma(\{P^b\})/\gamma\Bigr\}.
+    ::
+
+        min {1, (1-log γ_min)inf_(γ ≥ γ_min) q_γ({P^b})/γ}.
 
     Returns
     -------
@@ -186,8 +188,8 @@ def aggregate_splits(P, gamma_min=0.05):
 def ridge_projection(X, y, *, alpha=None, xi=0.05):
     r"""Ridge regression with its projection bias removed by the lasso, and a margin for the rest (Bühlmann 2013).
 
-    With :math:`P=X^\top(XX^\top)^-X` the ridge estimate is off by :math:`\sum_{k\ne j}P_{jk}\theta_k`; the lasso's
-    coefficients stand in for :math:`\theta`, and :math:`\max_{k\ne j}|P_{jk}|(\log p/n)^{1/2-\xi}` is subtracted from
+    With P=X'(XX')⁻X the ridge estimate is off by Σ_(k ≠ j)P_jkθ_k; the lasso's
+    coefficients stand in for θ, and max_(k ≠ j)|P_jk|(log p/n)^(1/2-ξ) is subtracted from
     the absolute value before it is tested.
 
     Parameters
@@ -200,7 +202,7 @@ def ridge_projection(X, y, *, alpha=None, xi=0.05):
     Returns
     -------
     Inference
-        `coef` is corrected and divided by :math:`P_{jj}`.
+        `coef` is corrected and divided by P_jj.
 
     Examples
     --------

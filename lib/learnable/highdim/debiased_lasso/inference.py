@@ -22,7 +22,7 @@ __all__ = [
 
 
 def debias(theta, X, y, M):
-    r"""Add back what the penalty took: :math:`\hat\theta^u=\hat\theta+\tfrac1n MX^\top(y-X\hat\theta)` (5), any M.
+    r"""Add back what the penalty took: θ̂^u=θ̂+(1/n) MX'(y-Xθ̂) (5), any M.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ def debias(theta, X, y, M):
 
 
 def decompose(theta0, W, X, M, theta):
-    r"""Split the error of a debiased estimate, :math:`\sqrt n(\hat\theta^u-\theta_0)=Z+\Delta` (Theorem 6).
+    r"""Split the error of a debiased estimate, √n(θ̂^u-θ₀)=Z+Δ (Theorem 6).
 
-    :math:`Z=MX^\top W/\sqrt n` is noise, with covariance :math:`\sigma^2M\hat\Sigma M^\top`;
-    :math:`\Delta=\sqrt n(M\hat\Sigma-I)(\theta_0-\hat\theta)` is what remains of the bias. An identity, for any M and
+    Z=MX' W/√n is noise, with covariance σ²MΣ̂ M';
+    Δ=√n(MΣ̂-I)(θ₀-θ̂) is what remains of the bias. An identity, for any M and
     any `theta`; needs the truth, so it is for simulations.
 
     Parameters
@@ -126,7 +126,7 @@ def adjust_pvalues(pvalues, correction):
 def robust_sigma(coef, variance, n):
     r"""Noise level from the debiased coefficients themselves, most of which are noise around zero.
 
-    The scale of :math:`\sqrt n\hat\theta^u_i/\sqrt{[M\hat\Sigma M^\top]_{ii}}` by the median absolute value (times
+    The scale of √nθ̂^u_i/√([MΣ̂ M']_ii) by the median absolute value (times
     1.4826), then the root mean square of those below three times that.
 
     Examples
@@ -187,7 +187,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
 
     Javanmard and Montanari 2014, Algorithm 1 and (32)-(36): scaled lasso for the noise, lasso, decorrelating matrix,
     one-step correction. Valid for large n when the number of nonzero coefficients is far below
-    :math:`\sqrt n/\log p`, with no assumption on the inverse covariance.
+    √n/log p, with no assumption on the inverse covariance.
 
     Parameters
     ----------

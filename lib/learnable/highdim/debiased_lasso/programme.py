@@ -2,9 +2,11 @@ r"""The decorrelating matrix M: one small quadratic programme for each row, solv
 
 Row i trades the variance of a debiased coefficient against a bound on its bias (Javanmard and Montanari 2014, (4)):
 
-.. math:: \min_m\; m^\top\hat\Sigma m \quad\text{subject to}\quad \|\hat\Sigma m - e_i\|_\infty \le \mu .
+::
 
-The dual is a lasso without a response, :math:`\min_\beta \tfrac12\beta^\top\hat\Sigma\beta - \beta_i + \mu\|\beta\|_1`,
+    min_m m'Σ̂ m subject to ‖Σ̂ m - e_i‖_∞ ≤ μ .
+
+The dual is a lasso without a response, min_β ½β'Σ̂β - β_i + μ‖β‖₁,
 and its minimiser *is* the row. Coordinate descent settles the signs, a triangular solve finishes. Where the programme
 is infeasible the dual falls without bound, along a direction that the solver exhibits.
 """
@@ -115,10 +117,10 @@ def decorrelate(
 ):
     r"""Solve the programmes of M's rows (Javanmard and Montanari 2014, Algorithm 1) with a duality gap for each.
 
-    In the closed-form regime, :math:`\mu\ge\rho_i/(1+\rho_i)` with :math:`\rho_i = \max_{j\ne i}|\Sigma_{ij}|/
-    \Sigma_{ii}`, the row is :math:`(1-\mu)e_i/\Sigma_{ii}`. Below it, coordinate descent on the dual, O(p) for each
+    In the closed-form regime, μ ≥ ρ_i/(1+ρ_i) with ρ_i = max_(j ≠ i)|Σ_ij|/
+    Σ_ii, the row is (1-μ)e_i/Σ_ii. Below it, coordinate descent on the dual, O(p) for each
     coefficient that moves, then a Cholesky factorisation on the nonzero ones. Rows whose programme is infeasible become
-    :math:`e_i`, with a warning; Algorithm 1 would reset the whole matrix.
+    e_i, with a warning; Algorithm 1 would reset the whole matrix.
 
     Parameters
     ----------
@@ -131,7 +133,7 @@ def decorrelate(
         For each row divide mu by `factor`, at most `n_tries` times, as long as the programme has a solution: found by
         `sweeps_a_try` plain sweeps of coordinate descent, or, where columns are so correlated that these creep, by
         the method that solves the row in the end. A row without a solution at the start gets the next larger mu that
-        has one, at most :math:`\rho_i/(1+\rho_i)`, with a warning. (The authors' programme raises mu as soon as its
+        has one, at most ρ_i/(1+ρ_i), with a warning. (The authors' programme raises mu as soon as its
         sweeps do not settle, which correlated columns do not survive.)
     tol : float, default=1e-10
         Largest violation of the optimality conditions, in units of the constraint.
@@ -186,7 +188,7 @@ def decorrelate(
 
 
 def default_mu(p, n, a=None):
-    r"""Where the search for mu starts, :math:`\Phi^{-1}(1-0.1/p^2)/\sqrt n`, or :math:`a\sqrt{\log p/n}`.
+    r"""Where the search for mu starts, Φ⁻¹(1-0.1/p²)/√n, or a√(log p/n).
 
     The first is the level that the largest of p^2 sample correlations of independent columns stays under; the paper
     uses the second with a = 2.
@@ -205,7 +207,7 @@ def default_mu(p, n, a=None):
 
 
 def closed_form_mu(covariance):
-    r"""The level :math:`\rho_i/(1+\rho_i)` of mu from which row i is :math:`(1-\mu)e_i/\Sigma_{ii}`.
+    r"""The level ρ_i/(1+ρ_i) of mu from which row i is (1-μ)e_i/Σ_ii.
 
     Examples
     --------
@@ -220,7 +222,7 @@ def closed_form_mu(covariance):
 
 
 def coherence(covariance, M=None, rows=None):
-    r"""Generalised coherence :math:`\mu_*(X; M) = |M\hat\Sigma - I|_\infty`, the largest entry (Definition 4).
+    r"""Generalised coherence μ_*(X; M) = |MΣ̂ - I|_∞, the largest entry (Definition 4).
 
     With M = I (the default) and columns of norm sqrt(n) it is the usual coherence, the largest correlation of two
     columns. O(k p^2).
@@ -241,8 +243,8 @@ def coherence(covariance, M=None, rows=None):
 def minimum_coherence(covariance, rows=None):
     r"""Smallest mu for which each row's programme is feasible, by linear programming.
 
-    :math:`\min_{m,t} t` subject to :math:`|\hat\Sigma m-e_i|\le t`; the maximum over all rows is :math:`\mu_{\min}(X)`
-    of Definition 4. It is zero where :math:`\hat\Sigma` is regular. One programme with p + 1 variables for each row.
+    min_(m,t) t subject to |Σ̂ m-e_i| ≤ t; the maximum over all rows is μ_min(X)
+    of Definition 4. It is zero where Σ̂ is regular. One programme with p + 1 variables for each row.
 
     Examples
     --------
@@ -267,14 +269,16 @@ def minimum_coherence(covariance, rows=None):
 
 
 def bounded_decorrelating_matrix(X, mu, rows=None, *, beta=0.4, tol=1e-10, max_iter=20_000):
-    r"""Rows of M that also satisfy :math:`\|Xm\|_\infty\le n^\beta`, for noise that is not Gaussian (54).
+    r"""Rows of M that also satisfy ‖Xm‖_∞ ≤ n^β, for noise that is not Gaussian (54).
 
     No single observation may then decide a coefficient, and the central limit theorem applies. Rows that satisfy the
     bound without being asked are kept; the others are solved by the same coordinate descent, on the dual with one more
-    coefficient :math:`\eta_t` for each observation:
+    coefficient η_t for each observation:
 
-    .. math:: \tfrac1{2n}\|X\beta + P\eta\|^2 - \beta_i + \mu\|\beta\|_1 + n^{\beta-1}\|\eta\|_1,
-              \qquad m = \beta + X^+\eta,
+    ::
+
+        (1/2n)‖Xβ + Pη‖² - β_i + μ‖β‖₁ + n^(β-1)‖η‖₁,
+        m = β + X⁺η,
 
     where P projects on the column space of X.
 

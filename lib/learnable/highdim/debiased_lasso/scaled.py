@@ -1,6 +1,6 @@
 r"""The lasso in the units of this chapter, and with it the level of the noise (the scaled lasso).
 
-The lasso minimises :math:`\tfrac1{2n}\|y-X\theta\|^2+\lambda\|\theta\|_1`: `lam` is scikit-learn's ``alpha``. There
+The lasso minimises (1/2n)‖y-Xθ‖²+λ‖θ‖₁: `lam` is scikit-learn's ``alpha``. There
 is no intercept; centre X and y first.
 """
 
@@ -33,7 +33,7 @@ class ScaledLasso(Result):
 
 
 def lasso(X, y, alpha, *, start=None, tol=1e-12):
-    r"""Minimise :math:`\tfrac1{2n}\|y-X\theta\|^2+\lambda\|\theta\|_1` to a relative duality gap of `tol`.
+    r"""Minimise (1/2n)‖y-Xθ‖²+λ‖θ‖₁ to a relative duality gap of `tol`.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def lasso(X, y, alpha, *, start=None, tol=1e-12):
 
 
 def universal_lam0(p, n, kind="universal"):
-    r"""Penalty levels per unit of noise: "universal" is :math:`\sqrt{2\log p/n}`, "paper" ten times that.
+    r"""Penalty levels per unit of noise: "universal" is √(2 log p/n), "paper" ten times that.
 
     Examples
     --------
@@ -63,9 +63,11 @@ def universal_lam0(p, n, kind="universal"):
 def scaled_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200, start=None):
     r"""Coefficients and noise level at once (Sun and Zhang 2012; Javanmard and Montanari 2014, (31)).
 
-    .. math:: \min_{\theta,\sigma>0}\; \frac{\|y-X\theta\|^2}{2\sigma n} + \frac\sigma2 + \tilde\lambda\|\theta\|_1
+    ::
 
-    by turns: a lasso with :math:`\lambda=\sigma\tilde\lambda`, then :math:`\sigma=\|y-X\theta\|/\sqrt n`. The problem
+        min_(θ,σ>0) (‖y-Xθ‖²)/(2σn) + σ/2 + λ̃‖θ‖₁
+
+    by turns: a lasso with λ=σλ̃, then σ=‖y-Xθ‖/√n. The problem
     is convex in both, and equivariant: y to cy takes both to c times themselves.
 
     Parameters
@@ -97,7 +99,7 @@ def scaled_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200, start=None):
 
 
 def sqrt_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200):
-    r"""Square-root lasso, :math:`\min_\theta \|y-X\theta\|/\sqrt n+\tilde\lambda\|\theta\|_1` (Belloni et al. 2011).
+    r"""Square-root lasso, min_θ ‖y-Xθ‖/√n+λ̃‖θ‖₁ (Belloni et al. 2011).
 
     Minimising the scaled lasso's objective over sigma leaves exactly this, so that its coefficients are the answer.
 

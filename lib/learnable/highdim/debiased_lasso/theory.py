@@ -18,7 +18,9 @@ __all__ = [
 def power_G(alpha, u):
     r"""Power of the two-sided z-test at level alpha when the statistic has mean u and variance one.
 
-    .. math:: G(\alpha,u) = 2-\Phi(z_{1-\alpha/2}+u)-\Phi(z_{1-\alpha/2}-u)
+    ::
+
+        G(α,u) = 2-Φ(z_(1-α/2)+u)-Φ(z_(1-α/2)-u)
 
     Examples
     --------
@@ -35,7 +37,7 @@ def power_G(alpha, u):
 
 
 def asymptotic_power(alpha, gamma, n, sigma=1.0, precision_ii=1.0):
-    r"""Power at a coefficient of size gamma, :math:`G(\alpha,\sqrt n\gamma/(\sigma[(\Sigma^{-1})_{ii}]^{1/2}))` (40).
+    r"""Power at a coefficient of size gamma, G(α,√nγ/(σ[(Σ⁻¹)_ii]^(1/2))) (40).
 
     Examples
     --------
@@ -50,7 +52,9 @@ def asymptotic_power(alpha, gamma, n, sigma=1.0, precision_ii=1.0):
 def conditional_variance(covariance, i, S):
     r"""Variance of variable i given those in S.
 
-    .. math:: \Sigma_{i|S}=\Sigma_{ii}-\Sigma_{iS}\Sigma_{SS}^{-1}\Sigma_{Si}
+    ::
+
+        Σ_(i|S)=Σ_ii-Σ_iSΣ_SS⁻¹Σ_Si
 
     Examples
     --------
@@ -67,7 +71,7 @@ def conditional_variance(covariance, i, S):
 
 
 def effective_sigma(n, s0, sigma=1.0, conditional=1.0, xi=0.0):
-    r"""Noise that a test with the support given would face, :math:`\sigma/(\Sigma_{i|S}^{1/2}(\sqrt{n-s_0+1}+\xi))`.
+    r"""Noise that a test with the support given would face, σ/(Σ_(i|S)^(1/2)(√(n-s₀+1)+ξ)).
 
     Examples
     --------
@@ -86,7 +90,7 @@ def effective_sigma(n, s0, sigma=1.0, conditional=1.0, xi=0.0):
 
 
 def oracle_power_bound(alpha, gamma, n, s0, sigma=1.0, conditional=1.0, xi=None):
-    r"""No test of level alpha has more power: :math:`G(\alpha,\gamma/\sigma_{\rm eff}(\xi))+e^{-\xi^2/8}` (41).
+    r"""No test of level alpha has more power: G(α,γ/σ_( eff)(ξ))+e^(-ξ²/8) (41).
 
     With ``xi=None`` the best xi on a grid is taken. The bound belongs to an oracle that knows the other variables of
     the support.
@@ -103,7 +107,7 @@ def oracle_power_bound(alpha, gamma, n, s0, sigma=1.0, conditional=1.0, xi=None)
 
 
 def efficiency_factor(covariance, i, S=()):
-    r""":math:`\eta=\Sigma_{i|S}(\Sigma^{-1})_{ii}\ge1`: how many times more data than the oracle the test needs.
+    r"""η=Σ_(i|S)(Σ⁻¹)_ii ≥ 1: how many times more data than the oracle the test needs.
 
     The source maximises it over i and S (its (43) prints a minimum). At most the condition number of Sigma.
 
@@ -119,7 +123,7 @@ def efficiency_factor(covariance, i, S=()):
 
 
 def optimal_length(alpha, n, sigma=1.0, precision_ii=1.0):
-    r"""Length of the interval at the information bound, :math:`2z_{1-\alpha/2}\,\sigma\sqrt{(\Sigma^{-1})_{ii}/n}`.
+    r"""Length of the interval at the information bound, 2z_(1-α/2) σ√((Σ⁻¹)_ii/n).
 
     Examples
     --------
@@ -133,10 +137,10 @@ def optimal_length(alpha, n, sigma=1.0, precision_ii=1.0):
 
 
 def bias_bound(mu_star, s0, p, *, sigma=1.0, c=1.0, phi0=1.0):
-    r"""Bound (11) on the bias of a fixed design, :math:`\|\Delta\|_\infty\le 4c\mu_*\sigma s_0\sqrt{\log p}/\phi_0^2`.
+    r"""Bound (11) on the bias of a fixed design, ‖Δ‖_∞ ≤ 4cμ_*σs₀√(log p)/φ₀².
 
-    It belongs to :math:`\lambda=c\sigma\sqrt{\log p/n}` and compatibility constant :math:`\phi_0`, and holds with
-    probability at least :math:`1-2p^{-c_0}`, :math:`c_0=c^2/(32K)-1`, where K bounds the diagonal of Sigma.
+    It belongs to λ=cσ√(log p/n) and compatibility constant φ₀, and holds with
+    probability at least 1-2p^(-c₀), c₀=c²/(32K)-1, where K bounds the diagonal of Sigma.
 
     Examples
     --------
@@ -149,9 +153,9 @@ def bias_bound(mu_star, s0, p, *, sigma=1.0, c=1.0, phi0=1.0):
 
 
 def bias_bound_random_design(s0, n, p, *, sigma=1.0, a=2.0, c=1.0, c_min=1.0):
-    r"""Bound (17) for random designs, :math:`\|\Delta\|_\infty\le 16ac\,\sigma s_0\log p/(C_{\min}\sqrt n)`.
+    r"""Bound (17) for random designs, ‖Δ‖_∞ ≤ 16ac σs₀ log p/(C_min√n).
 
-    For :math:`\mu=a\sqrt{\log p/n}`, :math:`\lambda=c\sigma\sqrt{\log p/n}`; `c_min` is the smallest eigenvalue of the
+    For μ=a√(log p/n), λ=cσ√(log p/n); `c_min` is the smallest eigenvalue of the
     population covariance.
 
     Examples

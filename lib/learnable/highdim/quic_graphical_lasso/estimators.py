@@ -78,7 +78,7 @@ def quic_path(S, alphas=10, *, penalize_diagonal=False, ratio=0.01, **options):
 class GraphicalLassoQUIC(EmpiricalCovariance):
     r"""Sparse inverse covariance by an l1 penalty, computed with QUIC.
 
-    Minimises :math:`-\log\det\Theta + \operatorname{tr}(S\Theta) + \sum_{ij}\lambda_{ij}|\Theta_{ij}|` with S the
+    Minimises -log det Θ + tr(SΘ) + Σ_ijλ_ij|Θ_ij| with S the
     covariance of the data with divisor n, as in scikit-learn (Hsieh et al. 2014 divide by n - 1).
 
     Parameters

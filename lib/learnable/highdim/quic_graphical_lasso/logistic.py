@@ -1,6 +1,6 @@
 r"""The same template for another loss: l1-penalised logistic regression (Hsieh et al. 2014, Section 3).
 
-Here the Hessian is :math:`A^\top\!\operatorname{diag}(v)A` with A the design; the Newton direction d is found by
+Here the Hessian is A'diag(v)A with A the design; the Newton direction d is found by
 coordinate descent with the product A d kept up to date, so that a step on coordinate j costs as many
 operations as column j has nonzeros.
 """
@@ -21,7 +21,7 @@ __all__ = ["l1_logistic"]
 
 
 def l1_logistic(A, y, alpha, *, tol=1e-8, max_iter=100, start=None):
-    r"""Minimise :math:`\sum_i \log(1 + e^{-y_i a_i^\top w}) + \lambda\|w\|_1` by proximal Newton steps.
+    r"""Minimise Σ_i log(1 + e^(-y_i a_i' w)) + λ‖w‖₁ by proximal Newton steps.
 
     Parameters
     ----------

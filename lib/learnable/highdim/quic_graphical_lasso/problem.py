@@ -1,6 +1,9 @@
 r"""The graphical lasso as an optimisation problem: objective, optimality, duality.
 
-.. math:: f(X) = -\log\det X + \operatorname{tr}(SX) + \sum_{i,j} \lambda_{ij}|X_{ij}|, \qquad X \succ 0,
+::
+
+    f(X) = -log det X + tr(SX) + Σ_(i,j) λ_ij|X_ij|,
+    X ≻ 0,
 
 over all ordered pairs, so that an off-diagonal entry is penalised twice, once for each of its two places (Hsieh et al.
 2014, (3)).
@@ -91,8 +94,8 @@ def kkt_residual(X, S, Lambda, W=None):
 def duality_gap(X, S, Lambda, W=None):
     r"""An upper bound of f(X) - min f, zero at the minimiser only.
 
-    The dual is :math:`\max \log\det W + p` over :math:`|W_{ij} - S_{ij}| \le \lambda_{ij}`. Before convergence
-    :math:`X^{-1}` is not feasible; its projection onto the box is. Where that is not positive definite it certifies
+    The dual is max log det W + p over |W_ij - S_ij| ≤ λ_ij. Before convergence
+    X⁻¹ is not feasible; its projection onto the box is. Where that is not positive definite it certifies
     nothing and the gap is infinite. O(p^3).
 
     Examples

@@ -234,7 +234,7 @@ def free_set(X, S, Lambda, W=None):
 def newton_direction(X, S, Lambda, *, W=None, free=None, sweeps=10, D=None, keep_u=False):
     r"""The Newton direction of f at X restricted to a free set, by coordinate descent (Hsieh et al. 2014, (20)).
 
-    Minimises :math:`\operatorname{tr}((S - W)D) + \tfrac12\operatorname{tr}(WDWD) + \|X + D\|_{1,\Lambda}` over
+    Minimises tr((S - W)D) + ½tr(WDWD) + ‖X + D‖_(1,Λ) over
     symmetric D that vanish outside `free`. O(p |free|) a sweep.
 
     Parameters

@@ -25,15 +25,15 @@ class MarginBounds(Result):
 def margin_bounds(f, y, K_diag, gamma, delta=0.05):
     r"""Upper bounds on the risk of sgn f, for a fixed margin and f from the unit ball.
 
-    With the ramp :math:`\varphi` (1 above 0, falling to 0 at :math:`-\gamma`), :math:`A_n` the mean of
-    :math:`\varphi(-y_if_i)`, :math:`\xi_i = (\gamma - y_if_i)_+` and the complexity
-    :math:`\kappa = \frac{4}{n\gamma}\sqrt{\sum K_{ii}} + 3\sqrt{\ln(2/\delta)/(2n)}`, each of the following exceeds
-    the risk with probability at least :math:`1-\delta`: ``ramp`` :math:`A_n + \kappa`; ``margin_error``
-    :math:`\frac1n\#\{y_if_i<\gamma\} + \kappa`; ``hinge`` :math:`\frac{1}{n\gamma}\sum\xi_i + \kappa`; ``squared``
-    :math:`\frac{1}{n\gamma^2}\sum\xi_i^2` plus :math:`\kappa` with its first term doubled.
+    With the ramp φ (1 above 0, falling to 0 at -γ), A_n the mean of
+    φ(-y_if_i), ξ_i = (γ - y_if_i)_+ and the complexity
+    κ = (4/nγ)√(Σ K_ii) + 3√(ln(2/δ)/(2n)), each of the following exceeds
+    the risk with probability at least 1-δ: ``ramp`` A_n + κ; ``margin_error``
+    (1/n)#{y_if_i<γ} + κ; ``hinge`` (1/nγ)Σξ_i + κ; ``squared``
+    (1/nγ²)Σξ_i² plus κ with its first term doubled.
 
-    They hold for a margin fixed before the data and for :math:`f = w'x` with :math:`\|w\|\le1`: divide a fitted
-    function by its norm first, and count an intercept as one more feature (then :math:`K_{ii}` grows by its square).
+    They hold for a margin fixed before the data and for f = w'x with ‖w‖ ≤ 1: divide a fitted
+    function by its norm first, and count an intercept as one more feature (then K_ii grows by its square).
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def margin_bounds(f, y, K_diag, gamma, delta=0.05):
     y : array (n,)
         Labels -1 and +1.
     K_diag : array (n,) or float
-        :math:`K(x_i, x_i)`.
+        K(x_i, x_i).
     gamma : float
     delta : float in (0, 1), default=0.05
 

@@ -38,8 +38,8 @@ class Conversion(Result):
 def C_to_D(K, y, C, *, tol=1e-8):
     r"""The constant D of the direct-margin problem with the same hyperplane as the 1-norm machine of price C.
 
-    With :math:`A = \sum\alpha_i^* = \|w^*\|^2 + C\sum\xi_i^*`, :math:`D = C/A`, the dual variables are
-    :math:`\beta=\alpha/A`, and :math:`\nu = 1/(nD) = A/(nC)`.
+    With A = Σα_i* = ‖w*‖² + CΣξ_i*, D = C/A, the dual variables are
+    β=α/A, and ν = 1/(nD) = A/(nC).
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def largest_D(K, y, *, tol=1e-9):
     r"""The limit of D = C/A as C grows: no price belongs to a larger D.
 
     Beyond it the reduced hulls meet: the dual has value zero, and the convex version of the direct-margin problem
-    (:math:`\|u\|\le1`) is solved by :math:`u=0`. By duality the limit is the smallest possible largest weight
-    :math:`\max\beta_i` of a point common to both reduced hulls, found as a linear program; infinite if the classes are
+    (‖u‖ ≤ 1) is solved by u=0. By duality the limit is the smallest possible largest weight
+    max β_i of a point common to both reduced hulls, found as a linear program; infinite if the classes are
     separable.
 
     Examples
@@ -173,7 +173,7 @@ def D_to_C(K, y, D, *, tol=1e-8, C_max=1e8):
 
 
 def direct_objective(f, y, gamma, D, *, h=None, u=None):
-    r"""The generic soft-margin objective :math:`h(\gamma) + D\sum u((\gamma - y_if_i)_+)` (Lember 2012, (4.2.13)).
+    r"""The generic soft-margin objective h(γ) + DΣ u((γ - y_if_i)_+) (Lember 2012, (4.2.13)).
 
     Parameters
     ----------

@@ -63,9 +63,9 @@ def _read_problem(K, c, A, d, B, e):
 def dual_of_qp(K, c, A, d, B=None, e=None):
     r"""Dual of min 1/2 x'Kx + c'x subject to Ax + d <= 0 and Bx + e = 0, for K positive definite.
 
-    With :math:`M' = [A', B']` and multipliers :math:`m = (\alpha, \beta)`, the dual maximises
-    :math:`-\tfrac12 m'MK^{-1}M'm + (d - AK^{-1}c)'\alpha + (e - BK^{-1}c)'\beta - \tfrac12 c'K^{-1}c` over
-    :math:`\alpha\ge 0` (Lember 2012, (4.1.13); the constant, missing in (4.1.12), closes the gap).
+    With M' = [A', B'] and multipliers m = (α, β), the dual maximises
+    -½ m'MK⁻¹M'm + (d - AK⁻¹c)'α + (e - BK⁻¹c)'β - ½ c'K⁻¹c over
+    α ≥ 0 (Lember 2012, (4.1.13); the constant, missing in (4.1.12), closes the gap).
 
     Parameters
     ----------

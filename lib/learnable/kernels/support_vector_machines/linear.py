@@ -48,8 +48,8 @@ def _coordinate_descent(X, y, C, ridge, order, tol, max_iter):
 class DualCoordinateSVM(LinearRule):
     r"""Linear soft-margin machine without intercept, by dual coordinate descent.
 
-    Minimises :math:`\tfrac12\|w\|^2 + C\sum\xi_i` (``norm=1``) or :math:`\tfrac12\|w\|^2 + \tfrac12C\sum\xi_i^2`
-    (``norm=2``), :math:`\xi_i = (1 - y_iw'x_i)_+`. A sweep over all points costs O(nd).
+    Minimises ½‖w‖² + CΣξ_i (``norm=1``) or ½‖w‖² + ½CΣξ_i²
+    (``norm=2``), ξ_i = (1 - y_iw'x_i)_+. A sweep over all points costs O(nd).
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ def _pegasos(X, y, lam, draws, average_from):
 class PegasosSVM(LinearRule):
     r"""Stochastic subgradient descent on the primal of the linear 1-norm machine without intercept.
 
-    The objective is :math:`\tfrac{\lambda}{2}\|w\|^2 + \frac1n\sum\xi_i` with :math:`\lambda = 1/(nC)`, the step
-    :math:`1/(\lambda t)`, and the second half of the iterates is averaged. O(d) a step, independent of n.
+    The objective is (λ/2)‖w‖² + (1/n)Σξ_i with λ = 1/(nC), the step
+    1/(λt), and the second half of the iterates is averaged. O(d) a step, independent of n.
 
     Parameters
     ----------

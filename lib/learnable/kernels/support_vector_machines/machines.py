@@ -104,8 +104,8 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
 class HardMarginSVM(_KernelMachine):
     r"""The separating hyperplane farthest from the data (Lember 2012, (4.2.4) and (4.2.7)).
 
-    Maximises :math:`\sum\alpha_i - \tfrac12\sum\alpha_i\alpha_jy_iy_jK_{ij}` over :math:`\alpha\ge0` with
-    :math:`\sum\alpha_iy_i = 0`, through the nearest points of the two convex hulls.
+    Maximises Σα_i - ½Σα_iα_jy_iy_jK_ij over α ≥ 0 with
+    Σα_iy_i = 0, through the nearest points of the two convex hulls.
 
     Parameters
     ----------
@@ -164,11 +164,11 @@ class HardMarginSVM(_KernelMachine):
 class SoftMarginSVM(_KernelMachine):
     r"""Margin against margin errors: 1-norm, 2-norm and mixed soft margins (Lember 2012, Sec. 4.2.2).
 
-    Minimises :math:`\tfrac12\|w\|^2 + P(\xi)` with :math:`\xi_i = (1 - y_if(x_i))_+` and
+    Minimises ½‖w‖² + P(ξ) with ξ_i = (1 - y_if(x_i))_+ and
 
-    - ``norm=1``: :math:`P = \sum C_i\xi_i`, multipliers in the box :math:`0\le\alpha_i\le C_i`;
-    - ``norm=2``: :math:`P = \tfrac12\sum C_i\xi_i^2`, the hard-margin dual with :math:`1/C_i` added to the diagonal;
-    - ``norm="mixed"``: :math:`P = \sum C_i\xi_i + \tfrac12\sum C_{2,i}\xi_i^2`.
+    - ``norm=1``: P = Σ C_iξ_i, multipliers in the box 0 ≤ α_i ≤ C_i;
+    - ``norm=2``: P = ½Σ C_iξ_i², the hard-margin dual with 1/C_i added to the diagonal;
+    - ``norm="mixed"``: P = Σ C_iξ_i + ½Σ C_(2,i)ξ_i².
 
     Parameters
     ----------
@@ -300,9 +300,9 @@ def _spread(s, used, kernel, X):
 class NuSVM(_KernelMachine):
     r"""The margin maximised directly (Lember 2012, (4.2.14), (4.2.26)).
 
-    Minimises :math:`-\gamma + D\sum(\gamma - y_i(u'x_i+b))_+` over :math:`\|u\|=1`, with :math:`D = 1/(\nu n)`, through
-    the dual: :math:`\tfrac12\sum\beta_i\beta_jy_iy_jK_{ij}` minimal over :math:`0\le\beta_i\le D`,
-    :math:`\sum\beta_i = 1`, :math:`\sum\beta_iy_i = 0`. Its optimal value is :math:`-\|\sum\beta_iy_ix_i\|`.
+    Minimises -γ + DΣ(γ - y_i(u'x_i+b))_+ over ‖u‖=1, with D = 1/(νn), through
+    the dual: ½Σβ_iβ_jy_iy_jK_ij minimal over 0 ≤ β_i ≤ D,
+    Σβ_i = 1, Σβ_iy_i = 0. Its optimal value is -‖Σβ_iy_ix_i‖.
 
     Parameters
     ----------
@@ -321,13 +321,13 @@ class NuSVM(_KernelMachine):
     beta_ : ndarray (n,)
         Dual variables, summing to one.
     margin_ : float
-        The optimal :math:`\gamma`. If the reduced hulls meet, the dual has value 0 and no direction: `margin_` and
+        The optimal γ. If the reduced hulls meet, the dual has value 0 and no direction: `margin_` and
         `value_` are then zero and no hyperplane is returned (nu is below its least useful value, see
         :func:`~learnable.kernels.support_vector_machines.largest_D`).
     value_ : float
         Optimal value of the problem.
     dual_coef_, intercept_
-        Of the normalised function :math:`u'x + b`.
+        Of the normalised function u'x + b.
     D_ : float
 
     Examples
@@ -371,9 +371,9 @@ class NuSVM(_KernelMachine):
 class SquaredNuSVM(_KernelMachine):
     r"""The squared twin of :class:`NuSVM` (Lember 2012, (4.2.22)).
 
-    Minimises :math:`-\gamma + D\sum(\gamma - y_i(u'x_i+b))_+^2` over :math:`\|u\|=1`. Its solutions are those of the
-    2-norm machine: if that one, with price C, has margin :math:`\gamma=1/\|w\|` and slacks :math:`\xi`, then
-    :math:`D = 1/(2\gamma\sum\xi_i)` makes the derivative of the objective in :math:`\gamma` vanish. `fit` finds C.
+    Minimises -γ + DΣ(γ - y_i(u'x_i+b))_+² over ‖u‖=1. Its solutions are those of the
+    2-norm machine: if that one, with price C, has margin γ=1/‖w‖ and slacks ξ, then
+    D = 1/(2γΣξ_i) makes the derivative of the objective in γ vanish. `fit` finds C.
 
     Parameters
     ----------

@@ -45,9 +45,9 @@ def support_vector_report(machine, X, *, essential=True, tol=1e-6):
     X : array (n, d)
         The training points (or the training Gram matrix, for a precomputed kernel).
     essential : bool, default=True
-        Also find the essential support vectors, those with :math:`\alpha_i > 0` in every dual solution. All dual
-        solutions have the same :math:`w` and the same objective, so they form a polytope; a linear program minimises
-        :math:`\alpha_i` over it for each support vector. Cost: an eigendecomposition and one program a support vector.
+        Also find the essential support vectors, those with α_i > 0 in every dual solution. All dual
+        solutions have the same w and the same objective, so they form a polytope; a linear program minimises
+        α_i over it for each support vector. Cost: an eigendecomposition and one program a support vector.
     tol : float, default=1e-6
         What counts as zero, relative to the largest multiplier (or 1, for margins).
 

@@ -25,12 +25,12 @@ _MIRRORED = np.array([0, 4, 3, 2, 1, 5, 6, 7, 8])
 
 
 class SVMPath(ClassifierMixin, BaseEstimator):
-    r"""All support vector machines of one kernel, exactly, as functions of :math:`\lambda = 1/C`.
+    r"""All support vector machines of one kernel, exactly, as functions of λ = 1/C.
 
-    The criterion is :math:`\sum_i[1-y_if(x_i)]_+ + \frac\lambda2\|\beta\|^2` with
-    :math:`f(x) = \frac1\lambda\big(\sum_jy_j\alpha_jK(x,x_j)+\alpha_0\big)`, :math:`0\le\alpha_i\le1`. The
-    :math:`\alpha_i` and :math:`\alpha_0` are piecewise linear in :math:`\lambda`; `fit` finds the breakpoints by
-    walking down from :math:`\lambda=\infty` (Hastie et al. 2004). Ties, duplicates and dependent elbows, where the
+    The criterion is Σ_i[1-y_if(x_i)]_+ + (λ/2)‖β‖² with
+    f(x) = (1/λ)(Σ_jy_jα_jK(x,x_j)+α₀), 0 ≤ α_i ≤ 1. The
+    α_i and α₀ are piecewise linear in λ; `fit` finds the breakpoints by
+    walking down from λ=∞ (Hastie et al. 2004). Ties, duplicates and dependent elbows, where the
     plain algorithm breaks down, are settled by the quadratic program whose solution is the direction of the path.
 
     Parameters
@@ -51,7 +51,7 @@ class SVMPath(ClassifierMixin, BaseEstimator):
     lambdas_ : ndarray (s,)
         Breakpoints, decreasing.
     alpha0_, beta0_ : ndarray (s,)
-        :math:`\alpha_0` and the intercept :math:`\alpha_0/\lambda` there.
+        α₀ and the intercept α₀/λ there.
     events_ : list of (str, int)
         What happened at each breakpoint and to which point.
     elbow_sizes_ : ndarray (s,)

@@ -95,8 +95,11 @@ class Posterior:
 def forward_backward(hmm, x, method="scaled"):
     r"""Posterior probabilities of the states by forward and backward recursions.
 
-    .. math:: \alpha_{t+1}(j) = \sum_i \alpha_t(i)\, p_{ij} f_j(x_{t+1}), \qquad
-              \beta_t(j) = \sum_i p_{ji} f_i(x_{t+1}) \beta_{t+1}(i), \qquad p_t(j|x^n) \propto \alpha_t(j) \beta_t(j).
+    ::
+
+        α_(t+1)(j) = Σ_i α_t(i) p_ij f_j(x_(t+1)),
+        β_t(j) = Σ_i p_ji f_i(x_(t+1)) β_(t+1)(i),
+        p_t(j|xⁿ) ∝ α_t(j) β_t(j).
 
     Parameters
     ----------

@@ -37,7 +37,9 @@ __all__ = [
 def viterbi(hmm, x, all_ties=False, *, max_ties=1000, tol=1e-12):
     r"""The most probable path, argmax p(s | x): the Bayes rule for "all or nothing" (Lember 2012, (7.3.4)).
 
-    .. math:: \delta_{t+1}(j) = \max_i\big(\delta_t(i) + \ln p_{ij}\big) + \ln f_j(x_{t+1}).
+    ::
+
+        δ_(t+1)(j) = max_i(δ_t(i) + ln p_ij) + ln f_j(x_(t+1)).
 
     Parameters
     ----------
@@ -208,7 +210,9 @@ def penalised_pmap(hmm, x, C=1.0):
 def combined(hmm, x, C1=0.0, C2=0.0, C3=0.0, C4=0.0, all_ties=False, *, max_ties=1000, tol=1e-12):
     r"""Minimise a weighted sum of four logarithmic risks (Lember 2012, (7.3.21)).
 
-    .. math:: -C_1 \sum_t \ln p_t(s_t|x) - C_2 \ln p(s|x) - C_3 \sum_t \ln P(Y_t = s_t) - C_4 \ln p(s).
+    ::
+
+        -C₁ Σ_t ln p_t(s_t|x) - C₂ ln p(s|x) - C₃ Σ_t ln P(Y_t = s_t) - C₄ ln p(s).
 
     A term with a constant of zero is left out: 0 times infinity counts as 0. With C2 > 0, or with C1 > 0 and C4 > 0,
     the path is always possible.

@@ -23,7 +23,9 @@ _MOST_NUMBERS = 50_000_000
 def conditional_transitions(hmm, x):
     r"""Transition matrices of the hidden chain given the observations (Lember 2012, Prop. 7.2.1).
 
-    .. math:: P(Y_{t+1} = j | Y_t = i, x^n) = p_{ij} f_j(x_{t+1}) \beta_{t+1}(j) / \beta_t(i).
+    ::
+
+        P(Y_(t+1) = j | Y_t = i, xⁿ) = p_ij f_j(x_(t+1)) β_(t+1)(j) / β_t(i).
 
     They depend on x_(t+1)..x_n only. Rows from which the rest of the observations is impossible are zero.
 
