@@ -93,4 +93,4 @@ def test_first_call_is_measured_in_new_processes(capsys):
     "entry", [e for e in api_pages.entries().values() if e.kind == "estimator"], ids=lambda e: e.name
 )
 def test_every_estimator_has_a_first_call_to_measure(entry):
-    assert ".fit(" in inspect.getdoc(entry.value).partition("Examples\n")[2]
+    assert ".fit" in inspect.getdoc(entry.value).partition("Examples\n")[2]
