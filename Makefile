@@ -10,6 +10,9 @@ export PYTHONPATH := $(CURDIR)
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
+# What `make test ONLY=` narrows the layers down with: files, names, and how pytest shares them out.
+DIST ?= loadfile
+NAMED = $(if $(SELECT),-k "$(SELECT)")
 PAGES = $(shell $(BIN)/python -m tools.project $(ONLY))
 
 .PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit boundscheck doctest nbval check \
@@ -59,24 +62,26 @@ check: env ## stored notebooks, generated files and table of contents agree
 	$(BIN)/python -m tools.exercises check
 
 unit: env ## unit tests
-	$(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile -p tools.budgets -m "not browser" --ignore tests/exercises
+	$(BIN)/python -m pytest $(or $(TESTS),tests) -n $(JOBS) --dist $(DIST) -p tools.budgets -m "not browser" \
+		--ignore tests/exercises $(NAMED)
 
 boundscheck: env ## unit tests and examples with every index of compiled code checked, in a cache of its own
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/_build/numba-boundscheck $(BIN)/python -m pytest tests lib/learnable --doctest-modules \
 		-n $(JOBS) --dist loadfile -m "not browser" --ignore tests/exercises --ignore tests/browser --ignore tests/frame
 
 doctest: env ## the examples in docstrings
-	$(BIN)/python -m pytest --doctest-modules lib/learnable -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest --doctest-modules $(or $(MODULES),lib/learnable) -n $(JOBS) --dist $(DIST)
 
 nbval: env ## compare every stored output with the run that the book shows; runs only what changed
 	$(BIN)/python -m tools.execution --jobs $(JOBS) $(ONLY)
 	$(BIN)/python -m pytest --nbval -p tools.budgets -p tools.replay $(PAGES)
 
 exercise-tests: env ## masters, student notebooks, wrong solutions, grading
-	$(BIN)/python -m pytest tests/exercises -n $(JOBS) --dist loadfile -p tools.budgets -m "not browser"
+	$(BIN)/python -m pytest $(or $(TESTS),tests/exercises) -n $(JOBS) --dist $(DIST) -p tools.budgets \
+		-m "not browser" $(NAMED)
 
 browser: book ## the built book, and JupyterLab, in headless Chromium
-	$(BIN)/python -m pytest tests/browser -m browser -rs -n $(JOBS) --dist loadgroup
+	LEARNABLE_ONLY="$(ONLY)" $(BIN)/python -m pytest tests/browser -m browser -rs -n $(JOBS) --dist loadgroup
 
 pdf: book ## bind the built book into _build/pdf/learnable.pdf (ONLY=part-of-a-name for some pages)
 	$(BIN)/python -m tools.pdf $(ONLY)
@@ -88,7 +93,7 @@ bench: env $(BENCH)/.ready ## measure against the peers (in .venv-bench) and rew
 	$(BENCH)/bin/python -m tools.benchmarks
 
 bench-smoke: env ## run every benchmark once, small, without storing results
-	$(BIN)/python -m tools.benchmarks --smoke
+	$(BIN)/python -m tools.benchmarks --smoke $(ONLY)
 
 notebooks: env ## execute lectures in place and strip images (ONLY=slug for one)
 	$(BIN)/python -m tools.notebooks run $(ONLY)

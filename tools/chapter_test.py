@@ -34,35 +34,48 @@ def changed_since(revision, root=ROOT):
         ]
 
 
+def tests_of(chapter, dependencies):
+    """Files with unit tests of a chapter: those named after it, and those in its part that import its code."""
+    files = sorted(chapter.tests.parent.glob("test_*.py"))
+    named = chapter.tests.stem
+    return [
+        path
+        for path in files
+        if path.stem.startswith(named)
+        or any(chapter.code in (file, *file.parents) for file in dependencies.imports(path))
+    ]
+
+
 def _state(chapter, dependencies):
     """Contents of a chapter's rooms and of what its lecture depends on; None where there was no such chapter."""
     if not chapter.lecture.exists():
         return None
     rooms = [path for room in chapter.rooms.values() for path in (sorted(room.rglob("*.py")) or [room])]
+    rooms += tests_of(chapter, dependencies)
+    rooms += (chapter.root / "tests" / "exercises" / "wrong").glob(f"{chapter.slug}.*")
     texts = [(path.relative_to(chapter.root).as_posix(), path.read_bytes()) for path in rooms if path.is_file()]
-    return dependencies.digest(chapter.lecture), sorted(texts)
+    return dependencies.digest(chapter.lecture), sorted(set(texts))
 
 
 def layers(chosen, jobs):
-    """Name, arguments of Python, and additions to the environment of each layer for the chapters ``chosen``."""
+    """Target and variables of `make` for each layer of the chapters ``chosen``: the commands stand in the Makefile."""
+    dependencies = Dependencies()
     slugs = [chapter.slug for chapter in chosen]
-    lectures = [str(chapter.lecture.relative_to(ROOT)) for chapter in chosen]
-    tests = [str(path.relative_to(ROOT)) for c in chosen for path in sorted(c.tests.parent.glob(f"test_{c.slug}*.py"))]
-    named = ["-k", " or ".join(slugs)]
-    budgets = ["-m", "pytest", "-p", "tools.budgets", "-n", str(jobs)]
-    yield "lint", ["-m", "ruff", "check", "."], {}
-    yield "format", ["-m", "ruff", "format", "--check", "."], {}
-    for tool in ("notebooks check", "readme --check", "toc --check", "exercises check"):
-        yield f"check ({tool.split()[0]})", ["-m", *f"tools.{tool}".split()], {}
-    yield "book", ["-m", "tools.build_book", "--jobs", str(jobs)], {}
-    yield "nbval", ["-m", "pytest", "--nbval", "-p", "tools.budgets", "-p", "tools.replay", *lectures], {}
-    yield "doctest", ["-m", "pytest", "--doctest-modules", *(str(c.code.relative_to(ROOT)) for c in chosen)], {}
-    yield "unit", [*budgets, "--dist", "load", *tests], {}
-    yield "rules", ["-m", "pytest", "tests/frame/test_chapters.py", "tests/frame/test_api.py", *named], {}
-    yield "exercises", [*budgets, "--dist", "load", "tests/exercises/test_masters.py", *named], {}
-    browser = ["-m", "pytest", "tests/browser", "-m", "browser", "-rs", "-n", str(jobs), "--dist", "loadgroup"]
-    yield "browser", browser, {"LEARNABLE_ONLY": " ".join(slugs)}
-    yield "benchmark", ["-m", "tools.benchmarks", "--smoke", *slugs], {}
+    tests = sorted({str(path.relative_to(ROOT)) for c in chosen for path in tests_of(c, dependencies)})
+    code = [str(chapter.code.relative_to(ROOT)) for chapter in chosen]
+    rules = ["tests/frame/test_chapters.py", "tests/frame/test_api.py"]
+    few = {"ONLY": " ".join(slugs), "JOBS": str(jobs), "DIST": "load"}
+    named = {"SELECT": " or ".join(slugs)}
+    yield "lint", few
+    yield "check", few
+    yield "book", few
+    yield "nbval", few
+    yield "doctest", {**few, "MODULES": " ".join(code)}
+    yield "unit", {**few, "TESTS": " ".join(tests)}
+    yield "unit", {**few, **named, "TESTS": " ".join(rules)}
+    yield "exercise-tests", {**few, **named, "TESTS": "tests/exercises/test_masters.py"}
+    yield "browser", few
+    yield "bench-smoke", few
 
 
 def main(argv=None):
@@ -83,9 +96,11 @@ def main(argv=None):
         return 0
     print("make test:", ", ".join(chapter.slug for chapter in chosen), flush=True)
     failed = []
-    for name, command, extra in layers(chosen, arguments.jobs):
+    for name, variables in layers(chosen, arguments.jobs):
         started = time.perf_counter()
-        done = subprocess.run([sys.executable, *command], cwd=ROOT, env={**os.environ, **extra}, check=False)
+        command = [os.environ.get("MAKE", "make"), "--no-print-directory", name]
+        command += [f"{variable}={value}" for variable, value in variables.items()]
+        done = subprocess.run(command, cwd=ROOT, check=False)
         print(
             f"--- {name}: {'failed' if done.returncode else 'passed'}, {time.perf_counter() - started:.1f} s",
             flush=True,

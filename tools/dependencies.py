@@ -31,6 +31,10 @@ class Dependencies:
         """Files of the package that ``notebook`` imports, transitively, in sorted order."""
         return self._sources.needed(ast.parse(_code(notebook)))
 
+    def imports(self, path):
+        """Files of the package that a Python file outside it names in its imports."""
+        return set(self._imported_files(ast.parse(path.read_text(encoding="utf-8")), package=None))
+
     def data(self, notebook):
         """Data files whose name stands as a string in the notebook or in a module that it imports."""
         folder = self.library / PACKAGE_NAME / "datasets" / "data"

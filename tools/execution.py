@@ -18,14 +18,14 @@ from tqdm import tqdm
 
 from tools.dependencies import Dependencies
 from tools.kernels import execute_all
-from tools.project import BUILD, ROOT, executable_pages
+from tools.project import BUILD, ROOT, selected
 
 CACHE = BUILD / ".jupyter_cache"
 CLAIM_MIME = "application/vnd.learnable.claim+json"
 
 
 def open_cache(path=CACHE):
-    """The cache; the runs of old versions of a notebook go first when it is full."""
+    """The cache of runs; jupyter-cache decides which go when it is full."""
     return get_cache(str(path))
 
 
@@ -84,15 +84,6 @@ def executed_claims(notebooks, cache, dependencies):
         if record is not None:
             found[path.relative_to(ROOT).with_suffix("").as_posix()] = record.data["claims"]
     return found
-
-
-def selected(names):
-    """The notebooks with these names (slugs, or paths without suffix); all without names."""
-    pages = executable_pages()
-    chosen = [page for page in pages if not names or any(name in (page.stem, page.parent.name) for name in names)]
-    if not chosen:
-        raise ValueError(f"no notebook named {', '.join(names)}; there are: {', '.join(page.stem for page in pages)}")
-    return chosen
 
 
 def main(argv=None):

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from tools import references
 from tools.kernels import execute_all
-from tools.project import ROOT, executable_pages
+from tools.project import ROOT, executable_pages, selected
 
 IMAGES = ("image/png", "image/jpeg")  # nbval does not compare these two
 FORBIDDEN = ("image/png", "image/jpeg", "image/svg+xml", "application/vnd.jupyter.widget-view+json")
@@ -83,16 +83,6 @@ def problems(path, root=ROOT):
     return found
 
 
-def selected(names):
-    pages = executable_pages()
-    if not names:
-        return pages
-    chosen = [page for page in pages if any(name in (page.stem, page.parent.name, str(page)) for name in names)]
-    if not chosen:
-        sys.exit(f"no notebook named {', '.join(names)}; there are: {', '.join(page.stem for page in pages)}")
-    return chosen
-
-
 def describe_failure(path, error):
     """Name the chapter and the cell of a failed execution."""
     notebook = nbformat.read(path, as_version=4)
@@ -129,6 +119,10 @@ def main(argv=None):
     parser.add_argument("command", choices=["run", "check"])
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args(argv)
+    try:
+        selected(arguments.names)
+    except ValueError as error:
+        parser.error(str(error))
     found = run(arguments.names) if arguments.command == "run" else check()
     print("\n".join(found) if found else f"notebooks: {arguments.command} passed")
     return bool(found)

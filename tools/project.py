@@ -141,6 +141,16 @@ def executable_pages(root=ROOT):
     return [root / f"{doc}.ipynb" for doc in toc_documents(root) if (root / f"{doc}.ipynb").exists()]
 
 
+def selected(names, root=ROOT):
+    """The notebooks of the book with these names (slugs, or names of folders), in reading order; all without names."""
+    pages = executable_pages(root)
+    known = {name for page in pages for name in (page.stem, page.parent.name)}
+    if unknown := [name for name in names if name not in known]:
+        there = ", ".join(page.stem for page in pages)
+        raise ValueError(f"no notebook is called {', '.join(unknown)}; there are: {there}")
+    return [page for page in pages if not names or {page.stem, page.parent.name} & set(names)]
+
+
 def settings():
     """The project's settings: ``[tool.learnable]`` in pyproject.toml."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["learnable"]
@@ -161,6 +171,4 @@ def raw(text):
 
 
 if __name__ == "__main__":
-    names = sys.argv[1:]
-    chosen = [page for page in executable_pages() if not names or page.stem in names]
-    print(" ".join(str(page.relative_to(ROOT)) for page in chosen))
+    print(" ".join(str(page.relative_to(ROOT)) for page in selected(sys.argv[1:])))

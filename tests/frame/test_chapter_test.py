@@ -1,12 +1,14 @@
 """`make test ONLY=` and `CHANGED=`: which chapters are meant, and that every layer is asked for them."""
 
+import os
 import shutil
 import subprocess
 
 import pytest
 
 from tools import chapter_test
-from tools.project import ROOT, chapters
+from tools.dependencies import Dependencies
+from tools.project import ROOT, chapters, executable_pages, selected
 
 SKIPPED = shutil.ignore_patterns(".git", ".venv*", "_build", "generated", "__pycache__", "work", "data", "*.egg-info")
 
@@ -35,20 +37,46 @@ def test_what_changed_is_found(copy):
         "tests/latent/test_hmm_alignment.py",
         "exercises/solutions/linear/linear_discrimination.ipynb",
         "lib/learnable/highdim/quic_graphical_lasso/solver.py",
+        "tests/exercises/wrong/vc_theory.diff",
+        "tests/foundations/test_classical_rules_scales.py",
     ):
         with (copy / path).open("a") as file:
             file.write("\n")
     found = {chapter.slug for chapter in chapter_test.changed_since("HEAD", copy)}
-    assert found == {"hmm_alignment", "linear_discrimination", "quic_graphical_lasso"}
+    assert found == {"hmm_alignment", "linear_discrimination", "quic_graphical_lasso", "vc_theory", "classical_rules"}
+
+
+def test_tests_that_import_a_chapter_are_its_own():
+    by_slug = {c.slug: {path.name for path in chapter_test.tests_of(c, Dependencies())} for c in chapters()}
+    assert {"test_hmm_alignment.py", "test_hmm_inputs.py"} <= by_slug["hmm_alignment"]
+    assert "test_hmm_inputs.py" not in by_slug["entropy_estimation"]
+
+
+def test_notebooks_are_chosen_by_name():
+    assert [page.stem for page in selected(["vc_theory"])] == ["vc_theory"]
+    assert selected([]) == executable_pages()
+    with pytest.raises(ValueError, match="no notebook is called no_such_chapter"):
+        selected(["vc_theory", "no_such_chapter"])
 
 
 def test_every_layer_is_asked_for_the_chapter_alone():
     (chapter,) = [c for c in chapters() if c.slug == "vc_theory"]
-    asked = {name: (command, extra) for name, command, extra in chapter_test.layers([chapter], jobs=2)}
-    assert {"lint", "book", "nbval", "doctest", "unit", "rules", "exercises", "browser", "benchmark"} <= set(asked)
-    for name in ("nbval", "doctest", "unit", "exercises", "benchmark"):
-        assert any("vc_theory" in word for word in asked[name][0]), name
-    assert asked["browser"][1] == {"LEARNABLE_ONLY": "vc_theory"}
+    commands = {}
+    for name, variables in chapter_test.layers([chapter], jobs=2):
+        words = [f"{variable}={value}" for variable, value in variables.items()]
+        # Without what a surrounding make hands on; -o: the environment is there, as this runs in it.
+        command = ["make", "-n", "-o", ".venv/.ready", name, *words]
+        plain = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+        done = subprocess.run(command, cwd=ROOT, env=plain, capture_output=True, text=True, check=True)
+        commands[name] = commands.get(name, "") + done.stdout
+    layers = {"lint", "check", "book", "nbval", "doctest", "unit", "exercise-tests", "browser", "bench-smoke"}
+    assert set(commands) == layers
+    assert "lectures/foundations/vc_theory.ipynb" in commands["nbval"] and "intro" not in commands["nbval"]
+    assert "--doctest-modules lib/learnable/foundations/vc_theory " in commands["doctest"]
+    assert "pytest tests/foundations/test_vc_theory.py " in commands["unit"]
+    assert '-k "vc_theory"' in commands["unit"] and '-k "vc_theory"' in commands["exercise-tests"]
+    assert 'LEARNABLE_ONLY="vc_theory"' in commands["browser"]
+    assert "--smoke vc_theory" in commands["bench-smoke"]
 
 
 def test_an_unknown_chapter_is_refused(capsys):
