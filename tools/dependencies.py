@@ -33,7 +33,7 @@ class Dependencies:
 
     def imports(self, path):
         """Files of the package that a Python file outside it names in its imports."""
-        return set(self._imported_files(ast.parse(path.read_text(encoding="utf-8")), package=None))
+        return set(self._sources.imported(ast.parse(path.read_text(encoding="utf-8"))))
 
     def data(self, notebook):
         """Data files whose name stands as a string in the notebook or in a module that it imports."""

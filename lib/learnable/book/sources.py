@@ -25,7 +25,7 @@ class Sources:
 
         ``package`` are the names of the packages around the code, for its relative imports.
         """
-        pending, found = list(self._imported(tree, package)), set()
+        pending, found = list(self.imported(tree, package)), set()
         while pending:
             path = pending.pop()
             if path not in found:
@@ -37,9 +37,10 @@ class Sources:
         """``(files imported, strings)`` of a module."""
         tree = ast.parse(path.read_text(encoding="utf-8"))
         package = path.relative_to(self.library).parent.parts
-        return tuple(self._imported(tree, package)), strings(tree)
+        return tuple(self.imported(tree, package)), strings(tree)
 
-    def _imported(self, tree, package):
+    def imported(self, tree, package=None):
+        """Files that the imports in ``tree`` name, with the ``__init__`` of every package above them."""
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
