@@ -50,6 +50,9 @@ def contracts(package, slugs):
             "\n[importlinter:contract:beside]\ntype = forbidden\nname = no algorithm imports the book or exercises\n"
         )
         text += f"source_modules ={listed([*ours, *shared, DATA, GROUND])}\nforbidden_modules ={listed(beside)}\n"
+        # A chapter's experiments are studies of the book.
+        text += "ignore_imports =\n    learnable.*.*.experiments -> learnable.book.study\n"
+        text += "unmatched_ignore_imports_alerting = none\n"
     if private:
         text += "\n[importlinter:contract:private]\ntype = forbidden\nallow_indirect_imports = True\n"
         text += "name = no algorithm imports a private helper of the data package\n"

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 from learnable import _warm
-from learnable._compiling import LINE, Notice
+from learnable.validation._compiling import LINE, Notice
 from tools import api_pages, first_call
 from tools.project import ROOT
 
 # Compiles one small kernel of the package; nothing of it is slow, so the line must be asked for at once.
 CALL = (
-    "from learnable import _compiling; from learnable.neighbors import NeighborIndex\n"
+    "from learnable.validation import _compiling; from learnable.neighbors import NeighborIndex\n"
     "_compiling.notice.patience = 0\nNeighborIndex([[0.0], [1.0]]).query([[0.2]], 1)"
 )
 

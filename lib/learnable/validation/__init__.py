@@ -5,7 +5,7 @@ code below it needs (contiguous float64, integer codes, ...) or raises a ``Value
 argument, says what came and what is accepted. Nothing is repaired silently.
 """
 
-import learnable._compiling  # noqa: F401  says so when a first call compiles for long
+import learnable.validation._compiling  # noqa: F401  says so when a first call compiles for long
 from learnable.validation.arrays import check_finite_array, check_magnitude, check_symmetric, check_weights
 from learnable.validation.labels import (
     NO_SENTINEL,
