@@ -21,7 +21,13 @@ _ROWS, _COLUMNS = 256, 2048  # of a block of products: it stays in the cache whi
 
 
 def squared_distances(A, B):
-    """All squared Euclidean distances between rows, by differences: exact for equal rows. O(n m d)."""
+    """All squared Euclidean distances between rows, by differences: exact for equal rows. O(n m d).
+
+    Parameters
+    ----------
+    A : array-like of shape (n, d)
+    B : array-like of shape (m, d)
+    """
     A, B = check_finite_array(A, "A", ndim=2), check_finite_array(B, "B", ndim=2)
     check_magnitude(A, "A", smallest=0.0), check_magnitude(B, "B", smallest=0.0)
     if A.shape[1] != B.shape[1]:

@@ -144,7 +144,7 @@ def documented(text):
         if re.fullmatch(r"-{3,}", below):
             inside = line.strip() == "Parameters"
         elif inside and line and not line.startswith((" ", "-")):
-            names += [name.strip().lstrip("*") for name in line.split(" : ")[0].split(",")]
+            names += [name.strip().lstrip("*") for name in line.partition(" :")[0].split(",")]
     return names
 
 
@@ -164,15 +164,13 @@ def docstring(entry):
     listed = documented(text)
     if parameters and not listed:
         yield f"{entry.name}: the docstring has no section Parameters for {', '.join(parameters)}"
-    elif listed != parameters:
+    elif sorted(listed) != sorted(parameters):
         missing = [p for p in parameters if p not in listed]
         unknown = [p for p in listed if p not in parameters]
         if missing:
             yield f"{entry.name}: the docstring does not explain {', '.join(missing)}"
-        elif unknown:
+        if unknown:
             yield f"{entry.name}: the docstring explains {', '.join(unknown)}, which is no parameter"
-        else:
-            yield f"{entry.name}: the docstring lists the parameters in another order than {', '.join(parameters)}"
 
 
 def example(entry):

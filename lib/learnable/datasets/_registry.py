@@ -170,6 +170,11 @@ def available(
 def describe(name):
     """Provenance, licence, sizes and peculiarities of a data set, as text.
 
+    Parameters
+    ----------
+    name : str
+        As in ``load``.
+
     Examples
     --------
     >>> from learnable.datasets import describe

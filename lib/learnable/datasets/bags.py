@@ -20,12 +20,14 @@ def make_digit_bags(n_bags=100, *, rule="conjunction", part="train", random_stat
 
     Parameters
     ----------
+    n_bags : int, default=100
     rule : {"conjunction", "loose", "classical"}, default="conjunction"
         * "conjunction": a positive bag has one 0, one 1 and 2 to 4 others; a negative has exactly one of 0 and 1 and 3
           to 5 others.
         * "loose": the same, but a negative may have neither (a third each).
         * "classical": positive iff a 0 appears; 4 to 6 instances.
     part : {"train", "test"}, default="train"
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -90,6 +92,13 @@ def make_scene_bags(n_images=90, *, shape=(64, 96), feature_noise=0.05, random_s
 
     mountain: rock and sky, no people; skiing: snow and people; beach: people and (water or sand). Two to five
     horizontal or blob-shaped regions, each coloured noise with its kind's mean colour and grating.
+
+    Parameters
+    ----------
+    n_images : int, default=90
+    shape : tuple of int, default=(64, 96)
+    feature_noise : float, default=0.05
+    random_state : None, int or Generator
 
     Returns
     -------

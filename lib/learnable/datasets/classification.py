@@ -39,6 +39,15 @@ def make_twonorm(n_samples=300, *, d=20, random_state=None, return_X_y=False):
 
     The distance of the means is 4, so the Bayes risk is Phi(-2) = 0.02275 in every dimension.
 
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    d : int, default=20
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> round(make_twonorm(10, random_state=0).bayes_risk, 5)
@@ -58,6 +67,15 @@ def make_ringnorm(n_samples=300, *, d=20, random_state=None, return_X_y=False):
 
     The best rule compares 3/4 |x - 4/3 a 1|^2 - |a 1|^2 / 3 with d ln 4, a non-central chi-square under either
     class, hence the Bayes risk in closed form (0.0124 for d = 20).
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    d : int, default=20
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -85,8 +103,13 @@ def make_threenorm(n_samples=300, *, d=20, random_state=None, return_X_y=False):
 
     Parameters
     ----------
+    n_samples : int, default=300
+        Number of rows.
     d : int, default=20
         Even.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -121,8 +144,13 @@ def make_waveform(n_samples=300, *, n_noise=0, random_state=None, return_X_y=Fal
 
     Parameters
     ----------
+    n_samples : int, default=300
+        Number of rows.
     n_noise : int, default=0
         Irrelevant N(0, 1) inputs added at the end; 19 gives the 40-input version.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -178,11 +206,16 @@ def make_gaussian_classes(
 
     Parameters
     ----------
+    n_samples : int, default=300
+        Number of rows.
     means : array-like of shape (k, d)
     covs : float, array-like of shape (d, d) or (k, d, d), optional
         A variance common to all, a common covariance, or one a class. The identity by default.
     priors : array-like of shape (k,), optional
         Uniform by default.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------
@@ -243,12 +276,17 @@ def make_mixture_means(n_samples=200, *, n_means=10, spread=0.2, grid=300, rando
 
     Parameters
     ----------
+    n_samples : int, default=200
+        Number of rows.
     n_means : int, default=10
     spread : float, default=0.2
         Variance around a mean.
     grid : int, default=300
         The Bayes risk is the integral of min(f0, f1) / 2 over a lattice of grid x grid cells (error below 1e-6 for
         the defaults).
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -280,6 +318,15 @@ def make_noisy_product(n_samples=300, *, noise=0.3, random_state=None, return_X_
 
     Bayes risk E Phi(-|x1 x2| / noise), by quadrature (0.1748 for noise 0.3).
 
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    noise : float, default=0.3
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> round(make_noisy_product(5, random_state=0).bayes_risk, 4)
@@ -307,6 +354,17 @@ def make_logistic(
 
     The defaults are the sensitivity study of Christmann and Steinwart (2004). The Bayes risk is
     E expit(-|b + s Z|), s^2 = w'Sigma w, by quadrature.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of rows.
+    coef : tuple of float, default=(-1.0, 1.0)
+    intercept : float, default=0.5
+    correlation : float, default=0.5
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -339,6 +397,14 @@ def make_softmax_field(n_samples=1000, *, random_state=None, return_X_y=False):
     on the right the class that leads on the left has posterior 0.75. The Bayes risk is an integral over x2, by
     quadrature. Losses that need a class with posterior above 1/2 fail on the left only.
 
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> made = make_softmax_field(500, random_state=0)
@@ -368,6 +434,18 @@ def make_subspace_mixture(n_samples=1000, *, k=50, d=50, rank=10, spread=4.0, ra
     """k Gaussian clusters, each spread over its own random subspace of R^d (van der Maaten 2014, stand-in).
 
     Cluster j: centre N(0, spread^2 I), points centre + Q_j z with z ~ N(0, I_rank), plus N(0, 0.1^2 I).
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    k : int, default=50
+    d : int, default=50
+    rank : int, default=10
+    spread : float, default=4.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -399,8 +477,13 @@ def make_hidden_clusters(kind="4-class", n_samples=500, *, n_noise=None, random_
     kind : {"2-class", "3-class", "4-class", "5-class-5", "5-class-15"}, default="4-class"
         The first three have two relevant inputs and three noise inputs; the last two have 5 and 15 relevant inputs
         of 20, means U[-5, 5] and variances U[0.7, 1.5].
+    n_samples : int, default=500
+        Number of rows.
     n_noise : int, optional
         Another number of noise inputs for the first three kinds.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------

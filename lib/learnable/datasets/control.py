@@ -92,6 +92,11 @@ def pyramid_mdp(size=10, *, success=0.95):
     Grid points x, y >= 0, x + y <= size; start (0, 0); actions right, up, left, down; with probability `success` the
     chosen move, otherwise a uniformly drawn one; impossible moves stay.
 
+    Parameters
+    ----------
+    size : int, default=10
+    success : float, default=0.95
+
     Returns
     -------
     Bunch
@@ -167,6 +172,14 @@ def ring_mdp():
 
 def random_mdp(n_states=10, n_actions=3, *, branching=None, random_state=None):
     """Dirichlet(1) transition rows, over `branching` random successors if given, and N(0, 1) rewards.
+
+    Parameters
+    ----------
+    n_states : int, default=10
+    n_actions : int, default=3
+    branching : int, optional
+        Successors of each state and action; all states by default.
+    random_state : None, int or Generator
 
     Examples
     --------

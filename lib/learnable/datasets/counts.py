@@ -32,6 +32,7 @@ def pitman_yor_weights(discount, concentration, *, tol=1e-3, max_sticks=2_000_00
     tol : float, default=1e-3
     max_sticks : int, default=2_000_000
         With a large discount the mass decays like a power and may need this many.
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -99,6 +100,11 @@ def discrete_law(kind="zipf", k=1000, *, exponent=1.5, mean=np.e, discount=0.0, 
         Poisson with `mean`, cut where the mass falls below machine precision; a draw from PY(discount, concentration).
     k : int, default=1000
         Number of symbols, for the first three.
+    exponent : float, default=1.5
+    mean : float, default=2.718281828459045
+    discount : float, default=0.0
+    concentration : float, default=100.0
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -160,6 +166,14 @@ def make_spike_words(n_bins=100_000, *, n_cells=8, rate=(0.02, 0.05), correlatio
 
     Cell c spikes where z_c exceeds its threshold, z ~ N(0, R) with one correlation; thresholds give rates U(rate).
 
+    Parameters
+    ----------
+    n_bins : int, default=100000
+    n_cells : int, default=8
+    rate : tuple of float, default=(0.02, 0.05)
+    correlation : float, default=0.2
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -194,6 +208,15 @@ def make_spike_words(n_bins=100_000, *, n_cells=8, rate=(0.02, 0.05), correlatio
 
 def make_genotypes(n_samples=216, *, n_populations=3, n_loci=8, n_alleles=5, random_state=None):
     """Two alleles at each locus, frequencies Dirichlet(1) in each population (impala-like, Miller and Harrison 2014).
+
+    Parameters
+    ----------
+    n_samples : int, default=216
+        Number of rows.
+    n_populations : int, default=3
+    n_loci : int, default=8
+    n_alleles : int, default=5
+    random_state : None, int or Generator
 
     Returns
     -------

@@ -153,6 +153,10 @@ def objectives():
 def objective(name):
     """An :class:`Objective` by name; all are to be minimised.
 
+    Parameters
+    ----------
+    name : str
+
     Examples
     --------
     >>> branin = objective("branin")
@@ -172,6 +176,11 @@ def gp_draw(points, *, kernel="rbf", length_scale=0.2, variance=1.0, n_draws=1, 
     kernel : {"rbf", "matern52", "matern32"}, default="rbf"
         exp(-r^2 / 2), (1 + a + a^2 / 3) exp(-a) with a = sqrt(5) r, (1 + a) exp(-a) with a = sqrt(3) r, where r is the
         distance over `length_scale` (a number or one for each column).
+    length_scale : float, default=0.2
+    variance : float, default=1.0
+    n_draws : int, default=1
+    jitter : float, default=1e-08
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -204,6 +213,14 @@ def _correlation(points, kernel):
 def make_vaccine_twin(n_arms=3089, *, d=45, noise=1.1534, best=0.04, random_state=None):
     """Arms with features and a linear reward, clipped so that a share `best` of the arms is optimal (Desautels et al.).
 
+    Parameters
+    ----------
+    n_arms : int, default=3089
+    d : int, default=45
+    noise : float, default=1.1534
+    best : float, default=0.04
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -229,6 +246,12 @@ def make_electrode_twin(n_arms=116, *, noise=0.0463, random_state=None):
     `n_arms` of the ordered pairs are kept; the reward is a draw from the article's kernel with length scales 0.988,
     1.5337, 1.0051, 1.5868 on the coordinates of the two electrodes (rows 0..2, columns 0..8), rescaled to 0..3.
 
+    Parameters
+    ----------
+    n_arms : int, default=116
+    noise : float, default=0.0463
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> made = make_electrode_twin(random_state=0)
@@ -253,6 +276,9 @@ def mm1_waiting_times(utilisation, *, n_replications=10, run_length=1000, random
     ----------
     utilisation : float or array-like of shape (m,)
         Arrival rates rho in (0, 1).
+    n_replications : int, default=10
+    run_length : int, default=1000
+    random_state : None, int or Generator
 
     Returns
     -------

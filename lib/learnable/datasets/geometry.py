@@ -12,6 +12,13 @@ __all__ = ["filament_graph", "make_filaments", "make_harmonic_curve", "make_spir
 def make_spiral(n_samples=1000, *, noise=0.0, random_state=None):
     """x = 0.04 t sin t, y = 0.04 t cos t, t ~ U(3, 12) (Alain and Bengio 2014, Figure 5), plus N(0, noise^2 I).
 
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    noise : float, default=0.0
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -40,6 +47,13 @@ _PHASE = np.array([0, -np.pi / 2, 0, -np.pi / 2, 0, -np.pi / 2, 0.7, 1.1, 2.0, 2
 
 def make_harmonic_curve(n_samples=1000, *, noise=0.0, random_state=None):
     """A closed curve in ten dimensions: x_j = 1.2 cos(f_j t + phi_j), t ~ U(0, 2 pi), plus N(0, noise^2 I).
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    noise : float, default=0.0
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -79,6 +93,8 @@ def filament_graph(kind="lens", *, size=5, random_state=None):
         with their chord (theta); two circles sharing a point; a ladder with `size` rungs; a lattice of size x size
         streets; a random planar or spatial ("neuron") binary tree with about `size` branch points; a spiral with a
         branch.
+    size : int, default=5
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -176,6 +192,15 @@ def _segment_gap(a, b, c, d):
 
 def make_filaments(kind="lens", n_samples=1000, *, noise=0.0, size=5, random_state=None):
     """Points spread evenly along the curves of :func:`filament_graph`, moved uniformly inside a ball of radius `noise`.
+
+    Parameters
+    ----------
+    kind : str, default="lens"
+    n_samples : int, default=1000
+        Number of rows.
+    noise : float, default=0.0
+    size : int, default=5
+    random_state : None, int or Generator
 
     Returns
     -------

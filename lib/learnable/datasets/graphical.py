@@ -37,6 +37,7 @@ def precision_matrix(kind="chain", p=100, *, shift=1.0, copies=1, random_state=N
     shift : float, default=1
     copies : int, default=1
         Number of identical diagonal blocks.
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -64,8 +65,13 @@ def hub_adjacency(p=100, n_hubs=4, *, p_edge=0.02, p_hub=0.7, components=1, rand
 
     Parameters
     ----------
+    p : int, default=100
+    n_hubs : int, default=4
+    p_edge : float, default=0.02
+    p_hub : float, default=0.7
     components : {1, 2}, default=1
         Two gives their set-up II: no edges between the halves, half of the hubs in each.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -97,6 +103,13 @@ def precision_from_adjacency(adjacency, *, margin=0.1, random_state=None):
     E is drawn with E_ij ~ U([-0.75, -0.25] or [0.25, 0.75]) on edges, then Theta = E' + (margin - lambda_min(E')) I
     with E' = (E + E^T) / 2.
 
+    Parameters
+    ----------
+    adjacency : array-like of shape (p, p)
+        Symmetric; non-zero entries are edges.
+    margin : float, default=0.1
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> theta = precision_from_adjacency(np.eye(3, k=1) + np.eye(3, k=-1), random_state=0)
@@ -122,8 +135,11 @@ def make_gaussian_graph(kind="chain", n_samples=50, *, p=100, n_hubs=4, copies=1
         See :func:`precision_matrix` and :func:`hub_adjacency`. Scale-free: degrees drawn from a power law with
         `exponent`, wired by the configuration model. "covariance-hubs": the hub graph is that of the covariance. A
         matrix is taken as the precision itself.
+    n_samples : int, default=50
+        Number of rows.
     p, n_hubs, copies, exponent
         As far as `kind` uses them.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -186,8 +202,14 @@ def make_ising(n_samples=200, theta=None, *, p=20, n_hubs=2, n_sweeps=200, rando
 
     Parameters
     ----------
+    n_samples : int, default=200
+        Number of rows.
     theta : ndarray of shape (p, p), optional
         Symmetric. By default a hub graph (`p`, `n_hubs`) with couplings U(+-[0.25, 0.75]) and zero diagonal.
+    p : int, default=20
+    n_hubs : int, default=2
+    n_sweeps : int, default=200
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -226,6 +248,7 @@ def random_dag(p, expected_degree=2.0, *, kind="random", shuffle=True, random_st
         last.
     shuffle : bool, default=True
         Relabel the vertices at random; otherwise arrows go from smaller to larger numbers.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -275,8 +298,12 @@ def make_linear_sem(
 
     Parameters
     ----------
+    n_samples : int, default=500
+        Number of rows.
     adjacency : ndarray of shape (p, p), optional
         A :func:`random_dag` (`p`, `expected_degree`) by default.
+    p : int, default=20
+    expected_degree : float, default=2.0
     weights : (float, float), default=(0.1, 1)
         Ends of the uniform law of the coefficients (Colombo and Maathuis 2014).
     signed : bool, default=False
@@ -288,6 +315,7 @@ def make_linear_sem(
     hide : bool, default=False
         Leave a random half of the parentless vertices with at least two children out of ``data``; ``observed``
         lists the rest.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -376,6 +404,14 @@ def make_bayesnet(n_samples=200, *, p=20, max_parents=5, random_state=None):
     uniform; P(1 | parents) uniform for each configuration. Tables with many parents are drawn only where a sample
     needs an entry, so draw training and test rows in one call.
 
+    Parameters
+    ----------
+    n_samples : int, default=200
+        Number of rows.
+    p : int, default=20
+    max_parents : int, default=5
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -417,6 +453,9 @@ def sample_bayesnet(net, n_samples=100, *, random_state=None):
     ----------
     net : Bunch
         With ``parents`` (tuples of vertex numbers) and ``tables`` (one axis a parent, the states last).
+    n_samples : int, default=100
+        Number of rows.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -445,6 +484,14 @@ def sample_bayesnet(net, n_samples=100, *, random_state=None):
 
 def make_binary_tree_field(n_samples=100, *, p=12, flip=0.2, random_state=None):
     """Signs on a random tree: the root is fair, every child copies its parent and errs with probability `flip`.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    p : int, default=12
+    flip : float, default=0.2
+    random_state : None, int or Generator
 
     Examples
     --------

@@ -30,6 +30,7 @@ def shake_kernel(size=15, *, n_points=500, random_state=None):
         Odd; Levin et al. (2009) use 13, 15, ..., 27.
     n_points : int, default=500
         Points of the path, a Gaussian random walk smoothed over a tenth of its length.
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -67,6 +68,7 @@ def make_blurred(image="camera", *, kernel=15, noise=0.01, shape=(255, 255), ran
         Standard deviation.
     shape : (int, int), default=(255, 255)
         Middle part of a stored picture.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -95,7 +97,12 @@ def make_spike_train(n=90, *, n_spikes=8, kernel="uniform", kernel_size=11, nois
 
     Parameters
     ----------
+    n : int, default=90
+    n_spikes : int, default=8
     kernel : {"uniform", "random"}, default="uniform"
+    kernel_size : int, default=11
+    noise : float, default=0.0
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -138,6 +145,10 @@ _ELLIPSES = np.array(
 def shepp_logan(size=128):
     """The Shepp-Logan head phantom with Toft's contrast, a piecewise constant image in [0, 1].
 
+    Parameters
+    ----------
+    size : int, default=128
+
     Examples
     --------
     >>> phantom = shepp_logan(64)
@@ -157,6 +168,12 @@ def shepp_logan(size=128):
 
 def make_noisy_silhouette(shape=(100, 100), *, flip=0.2, random_state=None):
     """The stored silhouette of a horse at a given size, with pixels flipped independently.
+
+    Parameters
+    ----------
+    shape : tuple of int, default=(100, 100)
+    flip : float, default=0.2
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -182,6 +199,14 @@ def make_rotated_objects(
     names=("astronaut", "coffee", "chelsea", "rocket"), *, n_angles=18, n_lights=4, size=32, random_state=None
 ):
     """Pictures of a few objects rotated through the full circle under several lights (stand-in for NORB).
+
+    Parameters
+    ----------
+    names : tuple of float, default=('astronaut', 'coffee', 'chelsea', 'rocket')
+    n_angles : int, default=18
+    n_lights : int, default=4
+    size : int, default=32
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -321,6 +346,7 @@ def make_room(shape=(48, 64), *, depth_noise=0.01, missing=0.03, random_state=No
         Standard deviation of the depth at d metres is depth_noise * d^2.
     missing : float, default=0.03
         Share of depths that are lost and filled with the nearest one in ``depth`` (NaN in ``measured_depth``).
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -352,6 +378,16 @@ def make_room_video(
     n_frames=30, *, shape=(120, 160), step=0.02, turn=0.5, depth_noise=0.01, missing=0.03, random_state=None
 ):
     """A walk through one room: the camera moves `step` metres forward and yaws `turn` degrees a frame.
+
+    Parameters
+    ----------
+    n_frames : int, default=30
+    shape : tuple of int, default=(120, 160)
+    step : float, default=0.02
+    turn : float, default=0.5
+    depth_noise : float, default=0.01
+    missing : float, default=0.03
+    random_state : None, int or Generator
 
     Returns
     -------

@@ -218,6 +218,11 @@ def load_splice_bits(*, return_X_y=False):
 
     StatLog's DNA set, built from the 60 bases: 3,175 rows here, 3,186 there.
 
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> from learnable.datasets import load_splice_bits

@@ -16,11 +16,15 @@ def make_low_rank(shape=(100, 80), rank=5, *, noise=0.1, observed=0.3, skew=(0.0
 
     Parameters
     ----------
+    shape : tuple of int, default=(100, 80)
+    rank : int, default=5
+    noise : float, default=0.1
     observed : float or int, default=0.3
         Share (or number, if above one) of the entries that are seen, drawn without replacement.
     skew : (float, float), default=(0, 0)
         Zipf exponents of rows and columns: cell (i, j) is drawn in proportion to (i + 1)^-a (j + 1)^-b after random
         relabelling. Zero is uniform.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -64,6 +68,16 @@ def make_ratings(
     3.5 + user effect (sd 0.4) + item effect (sd 0.5) + low-rank part (sd 0.35) + noise, rounded and cut to 1..5; busy
     users and popular items follow Zipf laws with the given exponents.
 
+    Parameters
+    ----------
+    n_users : int, default=943
+    n_items : int, default=1682
+    n_ratings : int, default=100000
+    rank : int, default=10
+    noise : float, default=0.9
+    skew : tuple of float, default=(0.6, 0.8)
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -91,7 +105,11 @@ def make_mixed_sources(n_samples=10_000, kinds=("uniform", "laplace"), *, noise=
 
     Parameters
     ----------
+    n_samples : int, default=10000
+        Number of rows.
     kinds : sequence of {"uniform", "laplace", "sign", "exponential", "gaussian"}
+    noise : float, default=0.0
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -128,6 +146,13 @@ def make_planted_nmf(shape=(100, 200), k=5, *, noise=0.01, random_state=None):
 
     Noise is a relative factor: V is multiplied by |1 + noise N(0, 1)| entrywise, so it stays non-negative.
 
+    Parameters
+    ----------
+    shape : tuple of int, default=(100, 200)
+    k : int, default=5
+    noise : float, default=0.01
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> made = make_planted_nmf((12, 20), 3, random_state=0)
@@ -151,10 +176,13 @@ def make_symmetric_tensor(d=10, k=5, *, weights=(1.0, 2.0), noise=0.01, random_s
 
     Parameters
     ----------
+    d : int, default=10
+    k : int, default=5
     weights : (float, float) or float, default=(1, 2)
         Ends of the uniform law of the weights, or one weight for all.
     noise : float, default=0.01
         Standard deviation of the Gaussian tensor before averaging over the six permutations of its indices.
+    random_state : None, int or Generator
 
     Returns
     -------

@@ -52,6 +52,16 @@ def make_gesture_stream(
     plus gravity (0, -9.81, 0), the third axis a tenth of the first. Between gestures: AR(1) drift (0.97, 0.08) and
     about one sinusoidal bump of 20 to 45 samples in 120. White noise everywhere.
 
+    Parameters
+    ----------
+    n_per_class : int, default=15
+        How many of each class.
+    n_classes : int, default=10
+    variability : float, default=0.4
+    null_share : float, default=0.57
+    noise : float, default=0.15
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -145,8 +155,12 @@ def make_curve_gestures(n_per_class=20, *, kind="position", length=(40, 90), ran
 
     Parameters
     ----------
+    n_per_class : int, default=20
+        How many of each class.
     kind : {"position", "acceleration"}, default="position"
         Acceleration is the second difference times the squared rate (100 Hz) over 100, plus gravity on the second axis.
+    length : tuple of int, default=(40, 90)
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -186,6 +200,12 @@ def make_motion_stream(n_gestures=30, *, other_share=0.7, random_state=None):
 
     Aimless motion is an Ornstein-Uhlenbeck process with the gestures' variance; it fills `other_share` of the stream.
 
+    Parameters
+    ----------
+    n_gestures : int, default=30
+    other_share : float, default=0.7
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> made = make_motion_stream(4, random_state=0)
@@ -223,6 +243,15 @@ def make_vibrations(
 ):
     """A vibration sensor: sinusoids whose frequency changes every `dwell` seconds, the class being the frequency.
 
+    Parameters
+    ----------
+    n_seconds : int, default=20
+    frequencies : tuple of float, default=(3.0, 7.0, 11.0, 16.0)
+    rate : int, default=256
+    noise : float, default=0.5
+    dwell : float, default=5.0
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -248,6 +277,15 @@ def make_skeleton_gestures(n_per_class=20, *, n_classes=6, n_subjects=4, length=
 
     Each class has its own amplitudes, frequencies (1 to 3 cycles) and phases of the eight joint angles of arms and
     legs. A subject has a height factor U(0.8, 1.2), stands at a random place and faces a random direction.
+
+    Parameters
+    ----------
+    n_per_class : int, default=20
+        How many of each class.
+    n_classes : int, default=6
+    n_subjects : int, default=4
+    length : tuple of int, default=(20, 40)
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -333,9 +371,15 @@ def make_depth_gestures(
 
     Parameters
     ----------
+    n_batches : int, default=6
+    n_gestures : int, default=8
+    n_test : int, default=20
     overlap : float, default=1
         Share of the curves of each batch that come from the first `n_gestures` of the library; the rest is drawn from
         curves that no earlier batch used, as long as there are any.
+    shape : tuple of int, default=(48, 64)
+    depth_noise : float, default=3.0
+    random_state : None, int or Generator
 
     Returns
     -------

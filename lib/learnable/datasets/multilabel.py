@@ -16,11 +16,14 @@ def make_label_laws(n_samples=1000, *, m=25, kind="chain", random_state=None):
 
     Parameters
     ----------
+    n_samples : int, default=1000
+        Number of rows.
     m : int, default=25
         Number of labels.
     kind : {"independent", "chain"}, default="chain"
         P(y_i = 1) = expit(w_i), or P(y_i = 1 | y_1..y_{i-1}) = expit(w_i0 + sum_{j<i} 2 w_ij (y_j - 1/2)), with
         weights N(0, 3), 3 being the variance.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -51,6 +54,19 @@ def make_label_prototypes(
     """Correlated labels: one of `n_prototypes` label sets with flips, and inputs around the prototype's centre.
 
     Prototypes have labels with probability 0.2; centres N(0, I); x = centre + noise N(0, I).
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    m : int, default=20
+    d : int, default=30
+    n_prototypes : int, default=30
+    flip : float, default=0.05
+    noise : float, default=1.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------
@@ -84,6 +100,16 @@ def make_or_chain(n_samples=150, *, m=8, cut=0.35, random_state=None, return_X_y
     x is uniform in the unit disc, raw_i = 1{<x, (cos t_i, sin t_i)> >= cut}, t_i = i pi / m, i = 1..m, and
     y_i = max(raw_1, ..., raw_i). Inputs are (x1, x2, 1), scaled to unit length.
 
+    Parameters
+    ----------
+    n_samples : int, default=150
+        Number of rows.
+    m : int, default=8
+    cut : float, default=0.35
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> X, Y = make_or_chain(6, random_state=0, return_X_y=True)
@@ -107,6 +133,12 @@ def make_tagged_digits(*, noise=1.5, silent=0.18, random_state=None):
     Vocabulary of 50: three tags for each digit (30) and 20 generic. With probability `silent` there is no text; else
     1 + Poisson(4) words, each from the digit's three with probability 0.35, any of the 30 with 0.10, generic with 0.55.
     Pixels are standardised, then N(0, noise^2) is added.
+
+    Parameters
+    ----------
+    noise : float, default=1.5
+    silent : float, default=0.18
+    random_state : None, int or Generator
 
     Returns
     -------

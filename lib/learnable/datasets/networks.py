@@ -37,6 +37,7 @@ def make_correlated_graphs(n=100, p=0.5, rho=0.7, *, shuffle=True, random_state=
         Edge probability; a symmetric matrix gives a heterogeneous pair (a block model for instance).
     rho : float in [0, 1], default=0.7
     shuffle : bool, default=True
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -73,6 +74,12 @@ def make_correlated_graphs(n=100, p=0.5, rho=0.7, *, shuffle=True, random_state=
 def make_block_model(sizes=(50, 50), probabilities=((0.3, 0.05), (0.05, 0.3)), *, random_state=None):
     """Stochastic block model.
 
+    Parameters
+    ----------
+    sizes : tuple of int, default=(50, 50)
+    probabilities : tuple of float, default=((0.3, 0.05), (0.05, 0.3))
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -100,6 +107,12 @@ def make_preferential_attachment(n=100, m=2, *, random_state=None):
 
     Starts from a star on m + 1 vertices. O(n m).
 
+    Parameters
+    ----------
+    n : int, default=100
+    m : int, default=2
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> int(make_preferential_attachment(20, 2, random_state=0).sum() // 2)
@@ -124,6 +137,13 @@ def make_preferential_attachment(n=100, m=2, *, random_state=None):
 
 def make_small_world(n=3600, k=8, p=0.01, *, random_state=None):
     """Watts and Strogatz: a ring in which each vertex joins its k nearest, every edge rewired with probability p.
+
+    Parameters
+    ----------
+    n : int, default=3600
+    k : int, default=8
+    p : float, default=0.01
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -161,6 +181,11 @@ def make_small_world(n=3600, k=8, p=0.01, *, random_state=None):
 def make_mesh(n=10_000, *, random_state=None):
     """Planar triangulation of uniform points, a large graph without shortcuts.
 
+    Parameters
+    ----------
+    n : int, default=10000
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -190,6 +215,16 @@ def make_connectomes(
     i and j is exp(alpha - 4 d_ij), times `crossing` between hemispheres, times exp(site g) with one symmetric normal
     g for a site, times exp(subject g) with one for a subject; weights are Poisson. Vertices keep their order: the
     truth is the identity, and mirror images are the natural confusion.
+
+    Parameters
+    ----------
+    n_subjects : tuple of int, default=(4, 4)
+    n_pairs : int, default=35
+    alpha : float, default=5.0
+    site : float, default=0.35
+    subject : float, default=0.1
+    crossing : float, default=0.15
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -233,10 +268,15 @@ def make_roll_calls(
 
     Parameters
     ----------
+    n_periods : int, default=41
+    n_members : int, default=100
+    n_votes : int, default=200
     separation : (float, float), default=(0.2, 1.2)
         delta in the first and last period, linear in between.
+    persist : float, default=0.8
     dip : bool, default=True
         Halve delta in the middle third.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -297,6 +337,7 @@ def make_area_similarity(n=512, *, bad_links=0.0, bad_points=0.0, random_state=N
         For each point, this share of n random similarities across fields is set to 1.
     bad_points : float, default=0
         For this share of the points, K(x, .) is replaced by 1 - K(x, .).
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -337,6 +378,11 @@ def make_matched_regions(n_per_region=10, *, random_state=None):
     Similarity 0.999 in a region, 3/4 to its sibling, 1/2 inside a super-topic of four regions, 0 else; but every point
     of region g < 4 has similarity 1 to one point of region g + 4. Linkage by single best links fails here.
 
+    Parameters
+    ----------
+    n_per_region : int, default=10
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> made = make_matched_regions(2, random_state=0)
@@ -364,8 +410,10 @@ def make_bounded_digraph(n=6, *, n_chords=None, random_state=None):
 
     Parameters
     ----------
+    n : int, default=6
     n_chords : int, optional
         Number of extra arrows, at most n // 2 (the default); a chord that repeats a cycle arrow is left out.
+    random_state : None, int or Generator
 
     Returns
     -------

@@ -27,10 +27,13 @@ def make_mallows(n_samples=100, centre=10, dispersion=0.5, *, random_state=None)
 
     Parameters
     ----------
+    n_samples : int, default=100
+        Number of rows.
     centre : int or array-like
         The central ranking; an int m stands for 0, 1, ..., m - 1.
     dispersion : float in [0, 1], default=0.5
         0 gives the centre only, 1 the uniform law.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -81,8 +84,11 @@ def make_mallows_mixture(n_samples=100, centres=None, dispersions=None, priors=N
 
     Parameters
     ----------
+    n_samples : int, default=100
+        Number of rows.
     centres : array-like of shape (k, m)
     dispersions, priors : array-like of shape (k,)
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -127,6 +133,12 @@ def make_sushi_twin(n_samples=1000, *, random_state=None):
 
     The printed priors sum to 1.01 and are divided by their sum.
 
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> made = make_sushi_twin(3, random_state=0)
@@ -142,6 +154,13 @@ def make_sushi_twin(n_samples=1000, *, random_state=None):
 
 def reveal_pairs(rankings, share=0.2, *, random_state=None):
     """Keep each pair of each ranking with probability `share`.
+
+    Parameters
+    ----------
+    rankings : array-like of shape (m, n)
+        One ranking a row, best first.
+    share : float, default=0.2
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -165,8 +184,11 @@ def make_plackett_luce(n_samples=100, strengths=10, *, random_state=None):
 
     Parameters
     ----------
+    n_samples : int, default=100
+        Number of rows.
     strengths : int or array-like
         An int m draws strengths exp(N(0, 1)).
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -193,8 +215,11 @@ def make_bradley_terry(n_comparisons=1000, strengths=10, *, pairs=None, random_s
 
     Parameters
     ----------
+    n_comparisons : int, default=1000
+    strengths : int, default=10
     pairs : array-like of shape (m, 2), optional
         Who meets whom; uniformly drawn pairs by default.
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -250,6 +275,7 @@ def make_schedule(
         0 gives a second Laplacian eigenvalue near 2.8, the default about 1.7, as in the article's league, 1 cuts it.
     sigma : float, default=5
         Outcome of a game: phi_i - phi_j + sigma N(0, 1) with phi ~ N(0, 1).
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -302,6 +328,13 @@ def make_movie_scores(n_users=1000, n_items=300, *, density=0.05, random_state=N
     Item popularity is proportional to rank^-0.8; a user rates films of the own community four times as often; rating
     = round(7 + 2 quality + user bias + noise), quality and bias N(0, 1), noise N(0, 1.5^2), cut to 1..13.
 
+    Parameters
+    ----------
+    n_users : int, default=1000
+    n_items : int, default=300
+    density : float, default=0.05
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -333,6 +366,16 @@ def make_rank_ratings(
 
     Every user ranks all items by the own group's model, sees a random share U(share) of them and rates these by
     cutting the ranks into `n_levels` equal classes, 5 for the best.
+
+    Parameters
+    ----------
+    n_users : int, default=1000
+    n_items : int, default=200
+    n_groups : int, default=5
+    dispersion : float, default=0.98
+    share : tuple of float, default=(0.05, 0.6)
+    n_levels : int, default=5
+    random_state : None, int or Generator
 
     Returns
     -------

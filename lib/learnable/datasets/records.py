@@ -55,6 +55,7 @@ def make_author_records(n_persons=1000, *, chinese=0.4, papers=6.0, rates=None, 
         Probabilities of the corruptions: "abbreviate" first and middle names (0.35), "drop_middle" (0.3, western),
         "reorder" (0.1), "join" syllables (0.1, Chinese), "accents" lost (0.5), "nickname" (0.05), "typo" (0.01),
         "garbage" suffix left by a parser (0.01), "wrong_paper" (0.02), "no_affiliation" (0.4).
+    random_state : None, int or Generator
 
     Returns
     -------

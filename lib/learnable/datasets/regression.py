@@ -77,14 +77,22 @@ def make_sparse_linear(
 
     Parameters
     ----------
+    n_samples : int, default=100
+        Number of rows.
+    p : int, default=200
     design : {"identity", "toeplitz", "circulant", "equicorrelated"} or ndarray of shape (p, p)
         See :func:`design_covariance`. Javanmard and Montanari (2014): circulant, rho = 0.1, band = 5.
+    rho : float, default=0.5
+    band : int, default=5
     pattern : {"random", "first", "spread", "spikes", "steps"}, default="random"
         Where beta is not zero: `n_nonzero` random places with value `size`; the first ones; equally spaced ones;
         random places with values +-size (Lin, Pham and Ruszczynski 2014, lasso); a piecewise constant beta, 10
         percent equal to `size` and 20 percent equal to 2 `size` (their fused lasso; `n_nonzero` is ignored).
     n_nonzero : int, default=10
     size, sigma : float, default=1
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------
@@ -132,6 +140,19 @@ def make_friedman(kind=1, n_samples=200, *, d=None, sigma=None, random_state=Non
     2: sqrt(x1^2 + (x2 x3 - 1 / (x2 x4))^2), 3: arctan((x2 x3 - 1 / (x2 x4)) / x1), with x1 in [0, 100], x2 in
     [40 pi, 560 pi], x3 in [0, 1], x4 in [1, 11]; noise 125 and 0.1 (signal to noise three to one).
 
+    Parameters
+    ----------
+    kind : int, default=1
+    n_samples : int, default=200
+        Number of rows.
+    d : int, optional
+        Number of inputs; by default 10 for the first function, else 4.
+    sigma : float, optional
+        Standard deviation of the noise; by default that of the source.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> made = make_friedman(1, 4, random_state=0)
@@ -173,9 +194,14 @@ def make_curve(kind="sinc", n_samples=100, *, sigma=0.1, outliers=0, random_stat
     kind : {"sinc", "sinc4", "step", "sine", "jump"}, default="sinc"
         sin(pi x) / (pi x) on [-3, 3]; sin(4x) / (4x) and 1{x > 0} on [-pi, pi] (Chapelle 2004, ch. 7); sin(2 pi x),
         and the same with a jump of 1 at 1/2, on [0, 1].
+    n_samples : int, default=100
+        Number of rows.
     sigma : float, default=0.1
     outliers : int, default=0
         Number of targets that are moved by 3 (up or down); their indices are in ``outliers``.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------
@@ -209,6 +235,15 @@ def make_gapped_sinc(dimension=1, *, sigma=None, random_state=None, return_X_y=F
     1, 0 and -1. Two dimensions: a 16 x 16 lattice of [-3, 3]^2 without |x1| < 1.4303, |x2| < 1, exact values of
     sinc(x1) sinc(x2), then the origin three times.
 
+    Parameters
+    ----------
+    dimension : int, default=1
+    sigma : float, optional
+        Standard deviation of the noise; by default that of the source.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> make_gapped_sinc(1, random_state=0).data.shape
@@ -236,6 +271,17 @@ def make_heavy_design(n_samples=100, *, d=30, outliers=0.0, sigma=1.0, random_st
     v = 1 + 99 outliers keeps the signal's variance at 3; the noise has variance sigma^2 / v, and 100 times that in
     the outlying rows (Bengio and Grandvalet 2004, Experiments 1 and 2).
 
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    d : int, default=30
+    outliers : float, default=0.0
+    sigma : float, default=1.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> made = make_heavy_design(6, random_state=0)
@@ -261,6 +307,16 @@ def make_robot_arm(n_samples=320, *, n_links=8, sigma=0.3, random_state=None, re
     Each of eight links has a joint angle U(-pi/4, pi/4), a twist U(-pi/8, pi/8), a length U(0.05, 0.15) and an
     offset U(0, 0.1); the Denavit-Hartenberg matrices are multiplied, the distance is standardised with its sample
     moments and N(0, sigma^2) added. Columns: angles, twists, lengths, offsets.
+
+    Parameters
+    ----------
+    n_samples : int, default=320
+        Number of rows.
+    n_links : int, default=8
+    sigma : float, default=0.3
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -294,6 +350,18 @@ def make_gene_regression(
     Genes come in blocks of 50 that share one factor (correlation 0.5 inside a block) and all load on a common
     factor (correlation 0.2 across).
 
+    Parameters
+    ----------
+    n_samples : int, default=71
+        Number of rows.
+    p : int, default=4088
+    n_nonzero : int, default=10
+    size : float, default=1.0
+    sigma : float, default=1.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> made = make_gene_regression(random_state=0)
@@ -315,6 +383,13 @@ def make_gene_regression(
 
 def make_copy_number(n_probes=1000, *, mean_length=40, sigma=0.25, random_state=None):
     """A piecewise constant copy-number profile with noise: levels -1, 0, 1, 2, exponential segment lengths.
+
+    Parameters
+    ----------
+    n_probes : int, default=1000
+    mean_length : int, default=40
+    sigma : float, default=0.25
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -347,6 +422,17 @@ def make_voxels(n_samples=300, *, shape=(12, 12, 8), n_blobs=5, sigma=1.0, rando
 
     Each row of X is a Gaussian field smoothed with a kernel of width 1 and scaled to unit variance; beta is +-1 on
     balls of radius 1.5 around `n_blobs` random voxels.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    shape : tuple of int, default=(12, 12, 8)
+    n_blobs : int, default=5
+    sigma : float, default=1.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------

@@ -41,6 +41,8 @@ def make_monks(problem=1, *, one_hot=False, return_X_y=False):
     problem : {1, 2, 3}, default=1
     one_hot : bool, default=False
         17 bits instead of six attributes.
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -63,6 +65,11 @@ def make_monks(problem=1, *, one_hot=False, return_X_y=False):
 def make_balance_scale(*, return_X_y=False):
     """All 625 scales: weights and distances 1..5 left and right; class 0 left, 1 balanced, 2 right.
 
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> np.bincount(make_balance_scale().target).tolist()
@@ -78,6 +85,11 @@ def make_balloons(*, return_X_y=False):
 
     Codes: yellow 0, purple 1; small 0, large 1; stretch 0, dip 1; adult 0, child 1.
 
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> int(make_balloons().target.sum())
@@ -90,6 +102,11 @@ def make_balloons(*, return_X_y=False):
 
 def make_tic_tac_toe(*, return_X_y=False):
     """The 958 boards at the end of tic-tac-toe when x begins; class 1 iff x has won. Codes: blank 0, o 1, x 2.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -131,12 +148,17 @@ def make_led(n_samples=1000, *, n_irrelevant=17, flip=0.1, label_noise=0.0, rand
 
     Parameters
     ----------
+    n_samples : int, default=1000
+        Number of rows.
     n_irrelevant : int, default=17
         17 gives LED-24; 143 with ``flip=0`` and ``label_noise=0.1`` gives LED-150 (Stracuzzi and Utgoff 2004).
     flip : float, default=0.1
         Probability that a segment is shown wrongly.
     label_noise : float, default=0
         Share of labels that are replaced by a uniformly drawn digit.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------
@@ -175,6 +197,11 @@ def make_corral(kind="exact", n_samples=512, *, random_state=None, return_X_y=Fa
         * "47" (Yu and Liu 2004): A0, A1, B0, B1, R, then 14 irrelevant inputs (two fair bits and six copies or
           complements of each), then for each of the four relevant bits seven copies with 0, 1/16, ..., 6/16 of the
           entries flipped. "46" is the same without R.
+    n_samples : int, default=512
+        Number of rows.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------
@@ -221,6 +248,17 @@ def make_corral(kind="exact", n_samples=512, *, random_state=None, return_X_y=Fa
 def make_m_of_n(n_samples=1000, *, m=7, n_relevant=10, d=100, random_state=None, return_X_y=False):
     """d fair bits, class 1 iff at least m of `n_relevant` hidden ones are set (Stracuzzi and Utgoff 2004: 7 of 10).
 
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    m : int, default=7
+    n_relevant : int, default=10
+    d : int, default=100
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> make_m_of_n(5, random_state=0).relevant.shape
@@ -240,6 +278,12 @@ def almost_disjoint_triples(n=20, m=12, *, random_state=None):
     """m triples of 0..n-1, no two sharing more than one element: instances of one-in-three satisfiability.
 
     Drawn one after the other, uniformly among all triples, and rejected if they share two elements with an earlier one.
+
+    Parameters
+    ----------
+    n : int, default=20
+    m : int, default=12
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -272,9 +316,11 @@ def boolean_function(kind="parity", n=10, *, size=3, terms=3, flip=0.0, random_s
         Parity of `size` random variables; majority of all (odd n) or of the first n - 1; TOP, the sign of the sum of
         `terms` random parities of `size` variables (odd `terms`); DNF with `terms` terms of `size` literals
         (-1 is true); a decision tree of depth `size`; a random table on `size` variables; a random table.
+    n : int, default=10
     size, terms : int
     flip : float, default=0
         Share of the table that is negated at random places.
+    random_state : None, int or Generator
 
     Returns
     -------

@@ -85,6 +85,8 @@ def sample_hmm(
         Probabilities of m symbols.
     means : array-like of shape (k,) or (k, d), optional
         Instead of `emissionprob`: Gaussian emissions with standard deviations `sds` (scalar, (k,) or (k, d)).
+    sds : float, default=1.0
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -121,6 +123,13 @@ def sample_hmm(
 
 def make_hmm(name="casino", n_sequences=1, length=300, *, random_state=None):
     """Sequences of a named model (:func:`hmm_parameters`), with the model in ``model``.
+
+    Parameters
+    ----------
+    name : str, default="casino"
+    n_sequences : int, default=1
+    length : int, default=300
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -194,6 +203,17 @@ def make_two_view_sequences(
     dimensions, emission noise `noise[v]`; then `n_noise` dimensions of AR(1) noise with coefficient 0.9. The two
     views of one gesture share its length.
 
+    Parameters
+    ----------
+    n_per_class : int, default=40
+        How many of each class.
+    n_classes : int, default=6
+    n_informative : int, default=5
+    n_noise : int, default=30
+    noise : tuple of float, default=(1.0, 3.0)
+    length : tuple of int, default=(15, 30)
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -237,6 +257,14 @@ def make_dna_hmm(n_per_class=60, *, n_states=3, length=(50, 400), random_state=N
     Each class has a transition matrix and emissions with Dirichlet(1) rows; every string blends its class's
     emissions with an own draw (three parts to one).
 
+    Parameters
+    ----------
+    n_per_class : int, default=60
+        How many of each class.
+    n_states : int, default=3
+    length : tuple of int, default=(50, 400)
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> made = make_dna_hmm(3, random_state=0)
@@ -263,6 +291,16 @@ def make_markov_strings(
 
     The rows of both transition tables are Dirichlet(1) draws; `contrast` blends the second source from the first
     (0, equal) to its own (1).
+
+    Parameters
+    ----------
+    n_per_class : int, default=100
+        How many of each class.
+    order : int, default=2
+    alphabet : str, default="ACGT"
+    length : tuple of int, default=(60, 120)
+    contrast : float, default=1.0
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -312,6 +350,16 @@ def _markov(rows, order, u):
 def make_motif_strings(n_per_class=100, *, motif="TATAAT", length=60, max_gap=2, mutation=0.1, random_state=None):
     """Random DNA; strings of class 1 carry a motif with gaps and mutations at a random place.
 
+    Parameters
+    ----------
+    n_per_class : int, default=100
+        How many of each class.
+    motif : str, default="TATAAT"
+    length : int, default=60
+    max_gap : int, default=2
+    mutation : float, default=0.1
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> made = make_motif_strings(2, random_state=0)
@@ -344,6 +392,16 @@ def make_dialogues(n_samples=600, *, n_classes=10, vocabulary=150, own=0.6, boos
     Words 0..vocabulary-1 have Zipf frequencies. In class c every word has two successors of its own: the next word is
     one of them with probability `own`, otherwise a Zipf draw; 6 to 10 words. The recogniser offers the true word and
     three fixed confusable ones, with logits N(0, 1), the truth's raised by `boost`.
+
+    Parameters
+    ----------
+    n_samples : int, default=600
+        Number of rows.
+    n_classes : int, default=10
+    vocabulary : int, default=150
+    own : float, default=0.6
+    boost : float, default=1.6
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -395,6 +453,14 @@ def make_switching_series(n_models=20, *, n_series=5, length=25, n_states=5, ran
     Each model has `n_states` dynamics A_j = 0.95 rotation diag(U(0.5, 1)), switching with 0.9 on the diagonal,
     state noise 0.1 I and observation noise 0.05 I (variances). The first half of the models is class 0.
 
+    Parameters
+    ----------
+    n_models : int, default=20
+    n_series : int, default=5
+    length : int, default=25
+    n_states : int, default=5
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> made = make_switching_series(4, random_state=0)
@@ -439,6 +505,15 @@ def make_protein_families(
     from it for time 1.2, a member from that for time 0.5: a site mutates with probability 1 - exp(-t / 2) by
     BLOSUM62, insertions and deletions start at rate 0.02 t a site with geometric lengths of mean 2. Members get
     random flanks. The superfamilies of a fold are independent here: a fold only groups them.
+
+    Parameters
+    ----------
+    n_folds : int, default=8
+    n_superfamilies : int, default=2
+    n_families : int, default=3
+    n_members : int, default=12
+    flank : tuple of int, default=(10, 40)
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -500,6 +575,13 @@ def make_control_charts(n_per_class=100, *, length=60, random_state=None):
 
     y(t) = 30 + 2 r(t), r ~ U(-3, 3), t = 1..length, plus: nothing; a sin(2 pi t / T) with a, T ~ U(10, 15); a trend
     +-g t with g ~ U(0.2, 0.5); a shift +-x from t3 on, x ~ U(7.5, 20), t3 between a third and two thirds.
+
+    Parameters
+    ----------
+    n_per_class : int, default=100
+        How many of each class.
+    length : int, default=60
+    random_state : None, int or Generator
 
     Returns
     -------

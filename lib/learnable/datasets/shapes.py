@@ -32,6 +32,17 @@ def make_checkerboard(n_samples=400, *, cells=4, d=2, flip=0.0, random_state=Non
 
     Bayes risk: `flip`.
 
+    Parameters
+    ----------
+    n_samples : int, default=400
+        Number of rows.
+    cells : int, default=4
+    d : int, default=2
+    flip : float, default=0.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> make_checkerboard(6, flip=0.1, random_state=0).bayes_risk
@@ -46,6 +57,16 @@ def make_checkerboard(n_samples=400, *, cells=4, d=2, flip=0.0, random_state=Non
 
 def make_circle(n_samples=100, *, radius_squared=0.7, flip=0.0, random_state=None, return_X_y=False):
     """Uniform points of [-1, 1]^2, class 1 outside the circle |x|^2 = 0.7 (Chapelle 2004). Bayes risk: `flip`.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    radius_squared : float, default=0.7
+    flip : float, default=0.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -63,6 +84,16 @@ def make_circle(n_samples=100, *, radius_squared=0.7, flip=0.0, random_state=Non
 
 def make_intervals(n_samples=500, *, n_intervals=3, flip=0.1, random_state=None, return_X_y=False):
     """x uniform on [0, 1]; class 1 on the even-numbered of 2 k0 + 1 equal segments, flipped (Lember 2012, ch. 2).
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of rows.
+    n_intervals : int, default=3
+    flip : float, default=0.1
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------
@@ -91,6 +122,17 @@ def make_margin_sphere(n_samples=1000, *, d=200, margin=0.5, flip=0.02, random_s
 
     Labels (0, 1) are flipped with probability `flip`, the Bayes risk. The margin does not depend on d.
 
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    d : int, default=200
+    margin : float, default=0.5
+    flip : float, default=0.02
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> X = make_margin_sphere(4, d=10, random_state=0).data
@@ -110,6 +152,16 @@ def make_margin_sphere(n_samples=1000, *, d=200, margin=0.5, flip=0.02, random_s
 def make_nested_spheres(n_samples=2000, *, d=10, flip=0.0, random_state=None, return_X_y=False):
     """x ~ N(0, I_d), class 1 iff |x|^2 exceeds the median of chi-square(d), 9.34 for d = 10. Bayes risk: `flip`.
 
+    Parameters
+    ----------
+    n_samples : int, default=2000
+        Number of rows.
+    d : int, default=10
+    flip : float, default=0.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> round(make_nested_spheres(4, random_state=0).threshold, 2)
@@ -128,6 +180,15 @@ def make_spirals(n_samples=400, *, noise=0.1, random_state=None, return_X_y=Fals
 
     Goussies, Ubalde and Mejail (2014). No Bayes risk in closed form; ``t`` holds the place on the arm.
 
+    Parameters
+    ----------
+    n_samples : int, default=400
+        Number of rows.
+    noise : float, default=0.1
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> make_spirals(7, random_state=0).data.shape
@@ -145,6 +206,15 @@ def make_spirals(n_samples=400, *, noise=0.1, random_state=None, return_X_y=Fals
 def make_tanh_majority(n_samples=300, *, d=5, random_state=None, return_X_y=False):
     """x_i = tanh(U[-1, 1]), class 1 iff their sum is positive (Chapelle 2004). Separable: Bayes risk 0.
 
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    d : int, default=5
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> X, y = make_tanh_majority(20, random_state=0, return_X_y=True)
@@ -158,6 +228,16 @@ def make_tanh_majority(n_samples=300, *, d=5, random_state=None, return_X_y=Fals
 
 def make_threshold(n_samples=100, *, threshold=0.4, flip=0.2, random_state=None, return_X_y=False):
     """x uniform on (0, 1), class 1 iff x > threshold, flipped with probability `flip`, the Bayes risk.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    threshold : float, default=0.4
+    flip : float, default=0.2
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -174,6 +254,16 @@ def make_threshold(n_samples=100, *, threshold=0.4, flip=0.2, random_state=None,
 
 def make_two_balls(n_samples=200, *, d=2, gap=1.0, random_state=None, return_X_y=False):
     """Uniform points in two unit balls whose centres are 2 + gap apart on the first axis. Bayes risk 0.
+
+    Parameters
+    ----------
+    n_samples : int, default=200
+        Number of rows.
+    d : int, default=2
+    gap : float, default=1.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------

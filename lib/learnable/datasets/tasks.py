@@ -15,6 +15,13 @@ def make_mean_tasks(n_tasks=25, *, variance=0.1, kind="gaussian", random_state=N
     Gaussian: mu_t ~ N(0, variance), sigma_t^2 ~ Gamma(0.9) + 0.1, Y ~ N(mu_t, sigma_t^2). Uniform: mu_t uniform with
     the same variance, sigma_t^2 ~ U(0.1, 2), Y uniform around mu_t. N_t is uniform on 2..100 in both.
 
+    Parameters
+    ----------
+    n_tasks : int, default=25
+    variance : float, default=0.1
+    kind : str, default="gaussian"
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -45,6 +52,12 @@ def make_star_ratings(n_products=150, *, mean_reviews=8.0, random_state=None):
 
     Quality q ~ Beta(6, 2); a review is 1 + Binomial(4, q') with its own q' ~ Beta(4 q, 4 (1 - q)); the number of
     reviews is 2 + geometric with the given mean.
+
+    Parameters
+    ----------
+    n_products : int, default=150
+    mean_reviews : float, default=8.0
+    random_state : None, int or Generator
 
     Returns
     -------

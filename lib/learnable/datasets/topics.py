@@ -41,6 +41,7 @@ def make_topics(
 
     Parameters
     ----------
+    n_documents : int, default=1000
     n_words, k : int
         Size of the vocabulary and number of topics.
     alpha0 : float or array-like of shape (k,), default=1
@@ -48,6 +49,8 @@ def make_topics(
     topics : array-like of shape (k, n_words), optional
         Word probabilities; rows from Dirichlet(spread, ..., spread) by default.
     length : int or (int, int), default=50
+    spread : float, default=0.1
+    random_state : None, int or Generator
 
     Returns
     -------
@@ -75,6 +78,19 @@ def make_single_topic(
     n_documents=1000, *, n_words=1000, k=10, priors=None, topics=None, length=50, spread=0.1, random_state=None
 ):
     """Each document has one topic, drawn from `priors`; its words are independent (Anandkumar et al. 2014, 3.1).
+
+    Parameters
+    ----------
+    n_documents : int, default=1000
+    n_words : int, default=1000
+    k : int, default=10
+    priors : array-like of shape (k,), optional
+        Uniform by default.
+    topics : array-like of shape (k, n_words), optional
+        Word probabilities of each topic; drawn by default.
+    length : int, default=50
+    spread : float, default=0.1
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -112,6 +128,15 @@ def make_two_topic_documents(
     the defaults a linear support vector machine errs on 27 percent after 16 labels, as on the newsgroups of Chapelle
     (2004), and on 2 percent with an overlap of 0.7.
 
+    Parameters
+    ----------
+    n_documents : int, default=1000
+    n_words : int, default=2000
+    overlap : float, default=0.875
+    burstiness : float, default=300.0
+    length : tuple of int, default=(50, 150)
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -141,6 +166,13 @@ def make_two_sources(n_documents=120, *, n_own=48, n_general=24, random_state=No
 
     Half of the documents belong to each source. `n_own` words of either source occur with a rate U(0.08, 0.5) at
     home and 15 percent of it away; general words occur with a rate U(0.5, 0.9) everywhere.
+
+    Parameters
+    ----------
+    n_documents : int, default=120
+    n_own : int, default=48
+    n_general : int, default=24
+    random_state : None, int or Generator
 
     Returns
     -------

@@ -26,6 +26,16 @@ def make_baskets(
     pattern has its own corruption level N(corruption, 0.1), and items are dropped from it while U(0, 1) is below that
     level. A pattern that does not fit is kept in half of the cases and left otherwise.
 
+    Parameters
+    ----------
+    n_transactions : int, default=2000
+    n_items : int, default=200
+    n_patterns : int, default=50
+    mean_size : float, default=10.0
+    mean_pattern : float, default=4.0
+    corruption : float, default=0.5
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -78,6 +88,14 @@ def make_categorical_transactions(n_transactions=2000, *, n_attributes=22, n_val
 
     Class-conditional value probabilities are Dirichlet(0.3). Item number = attribute * n_values + value.
 
+    Parameters
+    ----------
+    n_transactions : int, default=2000
+    n_attributes : int, default=22
+    n_values : int, default=4
+    n_classes : int, default=4
+    random_state : None, int or Generator
+
     Returns
     -------
     Bunch
@@ -102,6 +120,16 @@ def make_clickstreams(
     n_sequences=2000, *, n_pages=30, n_motifs=3, motif_size=4, rate=0.3, length=(5, 25), random_state=None
 ):
     """Sequences of pages from a Markov chain, with motifs planted as subsequences in a share `rate` of them.
+
+    Parameters
+    ----------
+    n_sequences : int, default=2000
+    n_pages : int, default=30
+    n_motifs : int, default=3
+    motif_size : int, default=4
+    rate : float, default=0.3
+    length : tuple of int, default=(5, 25)
+    random_state : None, int or Generator
 
     Returns
     -------

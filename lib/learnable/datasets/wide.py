@@ -28,6 +28,15 @@ def make_switching_inputs(n_samples=100, *, n_noise=196, random_state=None, retu
     With probability 0.7, x_i = y N(i, 1) for i = 1, 2, 3 and x_4..x_6 = N(0, 1); otherwise x_1..x_3 = N(0, 1) and
     x_(3+i) = y N(i, 1). The rest is N(0, 20), 20 being the variance. y = +-1 with equal chances (classes 1 and 0).
 
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    n_noise : int, default=196
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> made = make_switching_inputs(5, random_state=0)
@@ -51,6 +60,15 @@ def make_two_diagonals(n_samples=100, *, n_noise=50, random_state=None, return_X
 
     Class 0: (x1, x2) ~ N(+-(3/4, 3), I); class 1: N((3, -3), I) or N((-3, 3), I); the rest N(0, 20), a variance.
 
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    n_noise : int, default=50
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> make_two_diagonals(4, random_state=0).data.shape
@@ -71,6 +89,16 @@ def make_graded_shift(n_samples=50, *, d=1000, n_relevant=10, random_state=None,
     """x_i = y N(-i, 1) for the first ten inputs, N(0, 1) for the others, y = +-1 (Bhattacharyya 2004, Section 5).
 
     The class means differ by 2 i in input i; with s^2 = 385 = 1 + 4 + ... + 100 the Bayes risk is Phi(-s).
+
+    Parameters
+    ----------
+    n_samples : int, default=50
+        Number of rows.
+    d : int, default=1000
+    n_relevant : int, default=10
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -94,6 +122,16 @@ def make_one_shift(n_samples=40, *, d=50, shift=2.0, random_state=None, return_X
     A linear rule (beta, b) has error (Phi(-(shift beta_1 + b) / |beta|) + Phi(-(shift beta_1 - b) / |beta|)) / 2; the
     best is Phi(-shift).
 
+    Parameters
+    ----------
+    n_samples : int, default=40
+        Number of rows.
+    d : int, default=50
+    shift : float, default=2.0
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Examples
     --------
     >>> round(make_one_shift(4, random_state=0).bayes_risk, 5)
@@ -112,6 +150,16 @@ def make_mislabelled(n_per_class=30, *, d=100, shift=0.62, random_state=None, re
 
     N(+-shift e_1, 1.5 / sqrt(d) I). The last point of class 1 is given label 0; ``wrong`` is its index. `shift` is
     not stated in the source; the default calibrates the test error to it.
+
+    Parameters
+    ----------
+    n_per_class : int, default=30
+        How many of each class.
+    d : int, default=100
+    shift : float, default=0.62
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -136,6 +184,16 @@ def make_rotated_spectra(n_samples=60, *, d=60, distance=2.2, random_state=None,
 
     The means are `distance` apart in a random direction. Sample covariances of n near d observations are useless:
     rules that invert them show their worst error there.
+
+    Parameters
+    ----------
+    n_samples : int, default=60
+        Number of rows.
+    d : int, default=60
+    distance : float, default=2.2
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------
@@ -180,6 +238,9 @@ def make_microarray(kind="factors", class_sizes=None, *, d=None, shift=None, ran
         Number of genes.
     shift : float, optional
         Difference of the class means in an informative gene, in standard deviations, instead of the values above.
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Examples
     --------
@@ -227,6 +288,16 @@ def make_sparse_binary(n_samples=1900, *, d=20_000, positives=0.022, random_stat
     present in 60 percent of the positives and in 2 percent of the negatives, and each seen in three inputs that
     copy it with 10 percent of the ones lost.
 
+    Parameters
+    ----------
+    n_samples : int, default=1900
+        Number of rows.
+    d : int, default=20000
+    positives : float, default=0.022
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
+
     Returns
     -------
     Bunch
@@ -261,6 +332,18 @@ def make_redundant_bits(
 
     `n_groups` hidden bits decide the class (majority, ties broken by the first); each is seen in `copies` inputs
     with a share `noise` of the entries flipped. All other inputs are independent fair bits.
+
+    Parameters
+    ----------
+    n_samples : int, default=800
+        Number of rows.
+    d : int, default=100000
+    n_groups : int, default=10
+    copies : int, default=5
+    noise : float, default=0.1
+    random_state : None, int or Generator
+    return_X_y : bool, default=False
+        Return the pair (data, target) instead of a ``Bunch``.
 
     Returns
     -------

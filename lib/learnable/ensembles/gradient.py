@@ -29,6 +29,10 @@ def line_search(loss, margins, direction, weights=None, *, tol=1e-12, max_iter=2
     margins, direction : array (n,)
         m and z, the latter y_i h(x_i).
     weights : array (n,), optional
+    tol : float, default=1e-12
+        Relative accuracy of the step.
+    max_iter : int, default=200
+        Reaching it warns.
 
     Returns
     -------

@@ -342,6 +342,11 @@ SURROGATES = {loss.name: loss for loss in (exponential, logistic, logistic2, hin
 def get_surrogate(loss):
     """Return the `Surrogate` of a name, or the object itself.
 
+    Parameters
+    ----------
+    loss : str or Surrogate
+        A name of ``SURROGATES``.
+
     Examples
     --------
     >>> get_surrogate("hinge")

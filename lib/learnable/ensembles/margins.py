@@ -68,6 +68,11 @@ def minimax_margin(outputs, y):
 def margin_distribution(margins, gamma):
     """Share of margins ≤ γ, for each γ.
 
+    Parameters
+    ----------
+    margins : array-like of shape (n,)
+    gamma : float or array-like
+
     Examples
     --------
     >>> margin_distribution([-0.5, 0.1, 0.1, 0.9], [0.0, 0.1, 1.0]).tolist()

@@ -73,6 +73,12 @@ class SortedFeatures:
 def best_cut(features, signed):
     """The stump with the largest edge Σ s_i h(x_i), as (feature, threshold, sign); feature −1 for a constant rule.
 
+    Parameters
+    ----------
+    features : SortedFeatures
+    signed : array-like of shape (n,)
+        Weights times labels, s_i = D_i y_i.
+
     Examples
     --------
     >>> best_cut(SortedFeatures([[0.0], [1.0], [2.0]]), np.array([1.0, -1.0, -1.0]))

@@ -18,6 +18,10 @@ __all__ = ["vote", "weak_learner"]
 def weak_learner(base):
     """The weak learner of a name (``"stump"``, ``"columns"``), of a depth (an integer), or the object itself.
 
+    Parameters
+    ----------
+    base : {"stump", "columns"}, int or weak learner
+
     Examples
     --------
     >>> weak_learner("stump"), weak_learner(3)
@@ -42,6 +46,14 @@ def vote(rules, alphas, X):
 
     A vote of stumps is a sum of one step function for each feature: its thresholds are sorted, and each row finds its
     place among them. O(n log T) a feature instead of O(n T).
+
+    Parameters
+    ----------
+    rules : list of rules
+        Each with ``predict``.
+    alphas : array-like of shape (T,)
+        Their coefficients.
+    X : array-like of shape (n, d)
 
     Examples
     --------

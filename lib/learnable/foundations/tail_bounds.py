@@ -172,6 +172,13 @@ def vapnik_tail(V):
 def erm_tail(V, exponent=32.0):
     """Excess risk of the empirical risk minimiser: 8 (n+1)^V exp(−nε²/128), (2.7.14): `vc_tail` at ε/2.
 
+    Parameters
+    ----------
+    V : int or array-like
+        VC dimension.
+    exponent : float, default=32.0
+        As in `vc_tail`: 32 here, 8 in the original paper.
+
     Examples
     --------
     >>> int(erm_tail(3).n(0.1, 0.05))
@@ -196,6 +203,15 @@ def vc_mean(n, V=None, log_shatter=None):
 
     >>> round(float(vc_mean(100, log_shatter=np.log(101))), 3)
     0.461
+
+    Parameters
+    ----------
+    n : int or array-like
+        Number of observations.
+    V : int or array-like, optional
+        VC dimension.
+    log_shatter : float, optional
+        ln S(n), if it is known.
     """
     n = _positive(n, "n")
     if (V is None) == (log_shatter is None):
@@ -206,6 +222,13 @@ def vc_mean(n, V=None, log_shatter=None):
 
 def erm_mean(n, V):
     """Mean excess risk of the empirical risk minimiser: 4√((V ln(n+1) + ln 2)/n), (2.7.13).
+
+    Parameters
+    ----------
+    n : int or array-like
+        Number of observations.
+    V : int or array-like
+        VC dimension.
 
     Examples
     --------
@@ -220,6 +243,15 @@ def pac_radius(n, V, delta):
 
     >>> round(float(pac_radius(10_000, 3, 0.05)), 4)
     0.3235
+
+    Parameters
+    ----------
+    n : int or array-like
+        Number of observations.
+    V : int or array-like
+        VC dimension.
+    delta : float
+        Probability that the bound fails.
     """
     return vc_tail(V).eps(delta, n)
 
@@ -229,11 +261,16 @@ def sample_complexity(eps, delta, V, kind="erm", exponent=32.0):
 
     Parameters
     ----------
+    eps : float or array-like
+        Deviation.
+    delta : float
+        Probability that the bound fails.
+    V : int or array-like
+        VC dimension.
     kind : {"erm", "uniform"}
         ``erm``: excess risk of the minimiser, (2.7.14); ``uniform``: gap between risk and training error, (2.7.15).
-
-    >>> int(sample_complexity(0.05, 0.05, 1))
-    965401
+    exponent : float, default=32.0
+        As in `vc_tail`: 32 here, 8 in the original paper.
     """
     check_choice(kind, "kind", ("erm", "uniform"))
     bound = erm_tail(V, exponent) if kind == "erm" else vc_tail(V, exponent=exponent)

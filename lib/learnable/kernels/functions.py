@@ -226,6 +226,11 @@ class Kernel:
 class Linear(Kernel):
     """K(x, y) = x'Ay with A symmetric and positive semi-definite; the inner product without `A`.
 
+    Parameters
+    ----------
+    A : array-like of shape (d, d), optional
+        The identity by default.
+
     Examples
     --------
     >>> Linear()([[1.0, 2.0], [0.0, 1.0]])
@@ -404,6 +409,10 @@ class AllSubsets(Kernel):
 class ANOVA(Kernel):
     """K(x, y) = sum over sets of `degree` coordinates of prod_i x_i y_i, by the recursion in O(d degree).
 
+    Parameters
+    ----------
+    degree : int, default=2
+
     Examples
     --------
     >>> ANOVA(2)([[1.0, 2.0, 3.0]], [[1.0, 1.0, 1.0]])
@@ -437,6 +446,10 @@ class ANOVA(Kernel):
 class Constant(Kernel):
     """K(x, y) = c >= 0: an intercept with prior weight c.
 
+    Parameters
+    ----------
+    c : float, default=1.0
+
     Examples
     --------
     >>> (Linear() + 1.0)([[2.0]])
@@ -465,6 +478,10 @@ class Constant(Kernel):
 class Rank1(Kernel):
     """K(x, y) = g(x) g(y); `g` takes a set of points and returns one number for each.
 
+    Parameters
+    ----------
+    g : callable
+
     Examples
     --------
     >>> Rank1(lambda X: X[:, 0])(np.array([[1.0], [2.0]]))
@@ -491,6 +508,10 @@ class Rank1(Kernel):
 
 class FromFunction(Kernel):
     """A kernel given by a function ``k(X, Y)`` that returns the matrix; its positivity is the caller's word.
+
+    Parameters
+    ----------
+    k : callable
 
     Examples
     --------
@@ -542,6 +563,11 @@ class Precomputed(Kernel):
 class Sum(Kernel):
     """K1 + K2: features side by side.
 
+    Parameters
+    ----------
+    left : Kernel
+    right : Kernel
+
     Examples
     --------
     >>> Gaussian(2.0) + Linear()
@@ -571,6 +597,11 @@ class Sum(Kernel):
 
 class Product(Kernel):
     """K1 K2, entry by entry: all products of a feature of one with a feature of the other.
+
+    Parameters
+    ----------
+    left : Kernel
+    right : Kernel
 
     Examples
     --------
@@ -603,6 +634,11 @@ class Product(Kernel):
 
 class Scaled(Kernel):
     """a K with a >= 0.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    a : float, default=1.0
 
     Examples
     --------
@@ -637,6 +673,12 @@ class Scaled(Kernel):
 
 class PolynomialOf(Kernel):
     """sum_s coeffs[s] K^s with fixed non-negative coefficients; usually written ``Poly(coeffs)(K)``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    coeffs : array-like
+        Not negative, constant first.
 
     Examples
     --------
@@ -684,6 +726,11 @@ class PolynomialOf(Kernel):
 class Poly:
     """A polynomial with non-negative coefficients, constant first, waiting for its kernel.
 
+    Parameters
+    ----------
+    coeffs : array-like
+        Not negative, constant first.
+
     Examples
     --------
     >>> Poly([0.0, 1.0, 0.5])(Linear())([[1.0]], [[2.0]])
@@ -703,6 +750,10 @@ class Poly:
 
 class Exp(Kernel):
     """exp(K), the limit of polynomials in K with non-negative coefficients.
+
+    Parameters
+    ----------
+    kernel : Kernel
 
     Examples
     --------
@@ -741,6 +792,12 @@ class Exp(Kernel):
 class Mapped(Kernel):
     """K(f(x), f(y)); see :meth:`Kernel.map`.
 
+    Parameters
+    ----------
+    kernel : Kernel
+    f : callable
+        Takes a set of points and returns another.
+
     Examples
     --------
     >>> Linear().map(np.abs)(np.array([[-1.0]]), np.array([[2.0]]))
@@ -768,6 +825,10 @@ class Mapped(Kernel):
 
 class Normalised(Kernel):
     """K(x, y) / sqrt(K(x, x) K(y, y)): features on the unit sphere. Points with K(x, x) = 0 stay at zero.
+
+    Parameters
+    ----------
+    kernel : Kernel
 
     Examples
     --------
@@ -816,6 +877,12 @@ class Normalised(Kernel):
 
 class Centered(Kernel):
     """<Phi(x) - m, Phi(y) - m> with m the mean feature over the reference points.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X_ref : array-like of shape (m, d)
+        Reference points.
 
     Examples
     --------
@@ -953,6 +1020,14 @@ def squared_distances(X, Y=None, *, gaussian=None):
 
     The points are moved so that their mean is zero, which leaves little to cancel in |x|^2 + |y|^2 - 2x'y; what is
     left below zero is clipped. Without `Y` the result is exactly symmetric with an exact diagonal.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    Y : array-like of shape (m, d), optional
+        X by default.
+    gaussian : float, optional
+        Rate gamma of the exponential.
 
     Examples
     --------

@@ -43,6 +43,10 @@ __all__ = [
 def zero_one_matrix(n_classes):
     """Return the symmetric (0-1) loss: every mistake costs one (Lember 2012, (1.2.9)).
 
+    Parameters
+    ----------
+    n_classes : int
+
     Examples
     --------
     >>> zero_one_matrix(3)

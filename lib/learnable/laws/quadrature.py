@@ -152,6 +152,13 @@ def _between(x, low, high):
 def dense_nodes(edges, per_piece=128):
     """Return points that fill the pieces between `edges` evenly, in increasing order.
 
+    Parameters
+    ----------
+    edges : array-like of shape (m,)
+        Increasing.
+    per_piece : int, default=128
+        Points for each piece.
+
     Examples
     --------
     >>> dense_nodes(np.array([0.0, 1.0, 3.0]), per_piece=2)
@@ -172,6 +179,11 @@ def _check_edges(edges):
 
 def gauss_nodes(edges):
     """Return nodes and weights of a 12-point Gauss-Legendre rule on each piece between `edges`.
+
+    Parameters
+    ----------
+    edges : array-like of shape (m,)
+        Increasing.
 
     Examples
     --------

@@ -55,6 +55,10 @@ def check_precision(A, name="precision"):
 def is_positive_definite(A):
     """Whether the symmetric matrix `A` has a Cholesky factor, the cheapest reliable test. O(p^3 / 3).
 
+    Parameters
+    ----------
+    A : array-like of shape (p, p)
+
     Examples
     --------
     >>> is_positive_definite([[2, 1], [1, 2]]), is_positive_definite([[1, 2], [2, 1]])
@@ -65,6 +69,12 @@ def is_positive_definite(A):
 
 def cholesky(A, name="A"):
     """Lower triangular L with A = L L'; raises ValueError where `A` is not positive definite. O(p^3 / 3).
+
+    Parameters
+    ----------
+    A : array-like of shape (p, p)
+    name : str, default="A"
+        The argument's name, for the message.
 
     Examples
     --------
@@ -108,6 +118,12 @@ def gaussian_log_likelihood(precision, S):
 
     With the second moments of data that were held out, it is what cross-validation compares. O(p^3 / 3).
 
+    Parameters
+    ----------
+    precision : array-like of shape (p, p)
+    S : array-like of shape (p, p)
+        Second moments.
+
     Examples
     --------
     >>> round(gaussian_log_likelihood(np.eye(2), np.eye(2)), 6)
@@ -128,6 +144,10 @@ def partial_correlations(precision):
 
     The diagonal holds ones. O(p^3 / 3), for the check that the matrix is positive definite.
 
+    Parameters
+    ----------
+    precision : array-like of shape (p, p)
+
     Examples
     --------
     >>> partial_correlations([[4, -2], [-2, 4]]).tolist()
@@ -145,6 +165,11 @@ def support(precision, tol=0.0):
 
     A solver that thresholds leaves exact zeros, so that ``tol=0`` is right; the inverse of a dual solution needs 1e-6.
 
+    Parameters
+    ----------
+    precision : array-like of shape (p, p)
+    tol : float, default=0.0
+
     Examples
     --------
     >>> support([[2, -1], [-1, 2]]).astype(int).tolist()
@@ -158,6 +183,11 @@ def support(precision, tol=0.0):
 
 def edge_list(precision, tol=0.0):
     """Edges (i, j), i < j, of :func:`support`, one to a row.
+
+    Parameters
+    ----------
+    precision : array-like of shape (p, p)
+    tol : float, default=0.0
 
     Examples
     --------
@@ -239,6 +269,10 @@ def factor(A):
     For callers that have checked their input. The factor is upper triangular in Fortran order (``A = F' F``, with the
     other triangle of `A` left as it was), to be read by :func:`factor_logdet` and :func:`factor_inverse`.
 
+    Parameters
+    ----------
+    A : array-like of shape (p, p)
+
     Examples
     --------
     >>> factor(np.array([[1.0, 2.0], [2.0, 1.0]])) is None
@@ -252,6 +286,11 @@ def factor(A):
 def factor_logdet(L):
     """Log-determinant from :func:`factor`.
 
+    Parameters
+    ----------
+    L : ndarray of shape (p, p)
+        From :func:`factor`.
+
     Examples
     --------
     >>> round(factor_logdet(factor(np.array([[4.0, 2.0], [2.0, 5.0]]))), 6) == round(float(np.log(16)), 6)
@@ -262,6 +301,11 @@ def factor_logdet(L):
 
 def factor_inverse(L):
     """Inverse, exactly symmetric and C-contiguous, from :func:`factor`, which it overwrites. O(2 p^3 / 3).
+
+    Parameters
+    ----------
+    L : ndarray of shape (p, p)
+        From :func:`factor`.
 
     Examples
     --------

@@ -123,6 +123,13 @@ def check_symmetric(A, name="A", *, allow_empty=False):
 def check_weights(weights, size, name="sample_weight"):
     """Return `size` non-negative weights that do not all vanish as float64, or None for None.
 
+    Parameters
+    ----------
+    weights : array-like of shape (size,) or None
+    size : int
+    name : str, default="sample_weight"
+        The argument's name, for the message.
+
     Examples
     --------
     >>> check_weights([1, 2], 2)

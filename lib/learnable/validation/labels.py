@@ -77,6 +77,10 @@ def encode_labels(y, classes=None, name="y"):
 def check_binary(classes):
     """Refuse more than two classes, in the words that scikit-learn's conventions ask for.
 
+    Parameters
+    ----------
+    classes : array-like
+
     Examples
     --------
     >>> check_binary(["no", "yes"])
@@ -89,6 +93,11 @@ def check_binary(classes):
 
 def binary_codes(y):
     """Return the two classes of `y` and its codes 0 and 1; refuse any other number of classes, and regression targets.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels.
 
     Examples
     --------

@@ -13,6 +13,10 @@ def probability_tolerance(dtype):
     The square root of the machine epsilon: 1.5e-8 in double and 3.5e-4 in single precision. Integers
     (one-hot rows) are held to double precision.
 
+    Parameters
+    ----------
+    dtype : numpy.dtype
+
     Examples
     --------
     >>> f"{probability_tolerance(np.float64):.1e} {probability_tolerance(np.float32):.1e}"
@@ -59,6 +63,12 @@ def check_probability_vector(p, name, *, size=None):
 
 def check_probabilities(p, name):
     """Return `p` as a float64 array, of any shape, after checking that it lies in [0, 1].
+
+    Parameters
+    ----------
+    p : array-like
+    name : str
+        The argument's name, for the message.
 
     Examples
     --------

@@ -21,6 +21,16 @@ __all__ = ["Crossing", "crossings", "lyapunov", "random_matrix", "separation", "
 def random_matrix(m, n, p=0.6, random_state=0):
     """A random sign matrix: each entry is +1 with probability p, drawn row by row.
 
+    Parameters
+    ----------
+    m : int
+        Number of examples.
+    n : int
+        Number of classifiers.
+    p : float, default=0.6
+        Probability of +1.
+    random_state : None, int or Generator
+
     Examples
     --------
     >>> random_matrix(2, 3, random_state=1).astype(int).tolist()
@@ -42,10 +52,14 @@ def separation(M, n_rounds, d0=None, *, lam0=0.0, delta=1e-10, random_state=0, t
         Start of the first run; by default the weights that follow one step from the votes `lam0`. Where columns are
         tied on the way, as they often are after equal weights, the runs part however small `delta` is: give a start
         without ties to ask about sensitivity.
+    lam0 : float, default=0.0
+        Start, as in `AdaBoostMatrix.run`.
     delta : float
         Largest difference of a weight at the start.
     random_state : int
         For the direction.
+    tie : {"first", "last"}, default="first"
+        Which of equally good columns is taken.
 
     Returns
     -------
@@ -80,8 +94,12 @@ def lyapunov(M, n_rounds, *, lam0=0.0, burn_in=1000, random_state=0, tie="first"
         Steps to average over, after `burn_in` others.
     lam0 : float
         Start, as in `AdaBoostMatrix.run`.
+    burn_in : int, default=1000
+        Steps before the average begins.
     random_state : int
         For the direction.
+    tie : {"first", "last"}, default="first"
+        Which of equally good columns is taken.
 
     Returns
     -------

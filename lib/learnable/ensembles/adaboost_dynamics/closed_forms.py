@@ -36,6 +36,11 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 def one_error_matrix(m):
     """The m × m matrix in which classifier j is wrong on example j only.
 
+    Parameters
+    ----------
+    m : int
+        Number of examples.
+
     Examples
     --------
     >>> one_error_matrix(3).astype(int).tolist()
@@ -123,6 +128,11 @@ def mm_cycle(m, order=None):
 def fold(s):
     """Weights at position s ∈ [0, 1.5) along the inner triangle: from (0, ½, ½) by (½, ½, 0) and (½, 0, ½) back.
 
+    Parameters
+    ----------
+    s : float
+        Position, in [0, 1.5).
+
     Examples
     --------
     >>> fold([0.1, 0.6, 1.2]).round(3).tolist()
@@ -141,6 +151,11 @@ def fold(s):
 def unfold(d):
     """Position along the edges of the inner triangle: the inverse of `fold`.
 
+    Parameters
+    ----------
+    d : array-like of shape (3,)
+        Weights on an edge of the inner triangle.
+
     Examples
     --------
     >>> unfold(fold([0.1, 0.6, 1.2])).round(6).tolist()
@@ -158,6 +173,11 @@ def unfolded_map(s):
     """One step of the 3 × 3 map in the position s: on (0, ¼) it is 1 − 1/(4(1 − s)), elsewhere a mirror image of that.
 
     The corners (no next weights) and the midpoints of the sides (two columns tied) give NaN.
+
+    Parameters
+    ----------
+    s : float
+        Position, in [0, 1.5).
 
     Examples
     --------
@@ -209,6 +229,10 @@ def group_rows(M, columns=None):
 
 def block_matrix(q):
     """Three classifiers; q₁, q₂, q₃ examples that only classifier 1, 2, 3 gets wrong, and q₄ that none does.
+
+    Parameters
+    ----------
+    q : array-like of four int
 
     Examples
     --------

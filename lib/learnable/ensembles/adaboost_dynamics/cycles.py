@@ -480,6 +480,13 @@ class MaxMarginCheck:
 def theorem5_check(M, cycle, *, tol=1e-8):
     """Test the three conditions of a `MaxMarginCheck` for a cycle to reach the largest margin, and whether it does.
 
+    Parameters
+    ----------
+    M : array-like of shape (m, n)
+        Entry +1 where classifier j is right on example i, else −1.
+    cycle : Cycle
+    tol : float, default=1e-08
+
     Examples
     --------
     >>> M = 1 - 2 * np.eye(3)

@@ -33,6 +33,11 @@ SMALL, ALIVE = -650.0, -640.0
 def check_matrix(M):
     """Return M as a C-contiguous float64 array after checking that it is a matrix of ±1 without a perfect column.
 
+    Parameters
+    ----------
+    M : array-like of shape (m, n)
+        Entry +1 where classifier j is right on example i, else −1.
+
     Examples
     --------
     >>> check_matrix([[-1, 1], [1, -1]])
@@ -60,6 +65,13 @@ def check_start(d, m):
 
 def edges(M, d):
     """Edges dᵀM of all columns: weight of the right rows minus weight of the wrong ones.
+
+    Parameters
+    ----------
+    M : array-like of shape (m, n)
+        Entry +1 where classifier j is right on example i, else −1.
+    d : array-like of shape (m,)
+        Weights.
 
     Examples
     --------
@@ -107,6 +119,15 @@ def iterated_map(M, d, j=None):
 def map_jacobian(M, d, j):
     """Derivative of the map d ↦ d_i / (1 + M_ij r) in d, for a fixed column j.
 
+    Parameters
+    ----------
+    M : array-like of shape (m, n)
+        Entry +1 where classifier j is right on example i, else −1.
+    d : array-like of shape (m,)
+        Weights.
+    j : int
+        Column.
+
     Examples
     --------
     >>> map_jacobian([[-1, 1], [1, -1]], [0.5, 0.5], 0)
@@ -122,6 +143,13 @@ def map_jacobian(M, d, j):
 
 def margin(M, coef):
     """Smallest margin min_i (Mλ)_i / ‖λ‖₁ of a vote.
+
+    Parameters
+    ----------
+    M : array-like of shape (m, n)
+        Entry +1 where classifier j is right on example i, else −1.
+    coef : array-like of shape (n,)
+        Coefficients λ of the vote.
 
     Examples
     --------

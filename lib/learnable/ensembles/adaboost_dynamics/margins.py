@@ -111,6 +111,14 @@ def lpboost(M, *, tol=1e-9, start=0):
 def arc_gv(M, n_rounds, *, tie="first"):
     """Arc-gv: AdaBoost's step less that of the current margin (taken as zero while it is negative).
 
+    Parameters
+    ----------
+    M : array-like of shape (m, n)
+        Entry +1 where classifier j is right on example i, else −1.
+    n_rounds : int
+    tie : {"first", "last"}, default="first"
+        Which of equally good columns is taken.
+
     Examples
     --------
     >>> round(float(arc_gv(1 - 2 * np.eye(3), 5000).margins[-1]), 2)
@@ -141,6 +149,14 @@ def adaboost_star(M, n_rounds, nu=0.01, *, tie="first"):
 
 def coordinate_ascent(M, n_rounds, *, tie="first"):
     """Approximate coordinate ascent on the smooth margin −ln Σ exp(−(Mλ)_i) / ‖λ‖₁; AdaBoost while that is negative.
+
+    Parameters
+    ----------
+    M : array-like of shape (m, n)
+        Entry +1 where classifier j is right on example i, else −1.
+    n_rounds : int
+    tie : {"first", "last"}, default="first"
+        Which of equally good columns is taken.
 
     Examples
     --------

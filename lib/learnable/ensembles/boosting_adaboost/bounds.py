@@ -97,6 +97,13 @@ def edge_threshold(u):
 def rounds_to_separate(n, u):
     """Rounds after which edges of at least u force a training error of zero on n points: ⌊ln n/(2u²)⌋ + 1.
 
+    Parameters
+    ----------
+    n : int
+        Number of observations.
+    u : float
+        Smallest edge, ½ minus the weighted error.
+
     Examples
     --------
     >>> rounds_to_separate(100, 0.1)
@@ -125,6 +132,13 @@ def ramp_loss(margins, gamma):
 
 def rademacher_vc_bound(n, V):
     """𝓡_n ≤ 2√(2 V ln(n + 1)/n) for ±1 rules of VC dimension V (5.2.17).
+
+    Parameters
+    ----------
+    n : int
+        Number of observations.
+    V : int
+        VC dimension of the base class.
 
     Examples
     --------
@@ -160,7 +174,21 @@ def rademacher_risk_bound(train_error, complexity, n, delta=0.05):
 
 
 def rademacher_margin_bound(ramp, complexity, gamma, n, delta=0.05):
-    """R(f) ≤ A_n(f) + 4 𝓡_n/γ + √(ln(2/δ)/2n) with probability 1 − δ, for all votes f and one fixed γ (5.2.18)."""
+    """R(f) ≤ A_n(f) + 4 𝓡_n/γ + √(ln(2/δ)/2n) with probability 1 − δ, for all votes f and one fixed γ (5.2.18).
+
+    Parameters
+    ----------
+    ramp : float
+        Mean ramp loss A_n(f) on the sample.
+    complexity : float
+        Rademacher complexity of the base class.
+    gamma : float
+        Margin, fixed before the data.
+    n : int
+        Number of observations.
+    delta : float, default=0.05
+        The bound fails with at most this probability.
+    """
     gamma = check_scalar(gamma, "gamma", low=0, high=1, closed="right")
     ramp = check_probabilities(ramp, "ramp")
     return ramp + 4 * _complexity(complexity) / gamma + _confidence(n, delta, 2.0)
@@ -186,6 +214,19 @@ def margin_risk_bound(ramp, V, gamma, n, delta=0.05):
 
 def sample_size_for(target, V, gamma, delta=0.05, ramp=0.0):
     """Smallest n (from 2 on) at which `margin_risk_bound` is below `target`.
+
+    Parameters
+    ----------
+    target : float
+        The risk bound to reach.
+    V : int
+        VC dimension of the base class.
+    gamma : float
+        Margin, fixed before the data.
+    delta : float, default=0.05
+        The bound fails with at most this probability.
+    ramp : float, default=0.0
+        Mean ramp loss A_n(f) on the sample.
 
     Examples
     --------

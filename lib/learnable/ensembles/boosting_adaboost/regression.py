@@ -156,6 +156,16 @@ class L2Boost(StagewiseRegressor):
     `StagewiseRegressor` with the squared loss; with trees it is MART, with componentwise linear or spline bases the
     method of Bühlmann & Yu.
 
+    Parameters
+    ----------
+    base : {"stump", "linear", "spline"}, int or weak learner, default="stump"
+        A depth, a name or an object with ``prepare``.
+    n_rounds : int, default=100
+    shrinkage : float, default=1.0
+        Multiplies every step.
+    intercept : bool, default=True
+        Start from the mean of y.
+
     Examples
     --------
     >>> import numpy as np

@@ -277,6 +277,15 @@ def path_direction(H, y, loss, beta):
     On the active set with signs s: K⁻¹s/(s'K⁻¹s), K = H_A'WH_A, W the second derivatives of the
     loss.
 
+    Parameters
+    ----------
+    H : array-like of shape (n, J)
+        Dictionary: one column for each rule.
+    y : array-like of shape (n,)
+    loss : {"squared", "exponential", "logistic"}
+    beta : array-like of shape (J,)
+        Coefficients.
+
     Examples
     --------
     >>> path_direction(np.eye(2), [2.0, 1.0], "squared", [1.5, 0.5]).tolist()

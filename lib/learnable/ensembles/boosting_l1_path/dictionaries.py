@@ -16,6 +16,11 @@ __all__ = ["monomials", "scale_columns"]
 def monomials(X, degree):
     """All monomials of total degree at most `degree`, the constant first: C(degree + d, d) columns.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    degree : int
+
     Examples
     --------
     >>> monomials([[2.0, 3.0]], 2).tolist()
@@ -35,6 +40,11 @@ def monomials(X, degree):
 
 def scale_columns(H):
     """Divide every column by its largest absolute value; returns (scaled, scales), with scale 1 for a zero column.
+
+    Parameters
+    ----------
+    H : array-like of shape (n, J)
+        Dictionary: one column for each rule.
 
     Examples
     --------

@@ -43,6 +43,15 @@ def _rows(Z):
 def margin(Z, beta, p=1):
     r"""Smallest signed value min_i z_i'β/‖β‖_p (z_i = y_i h(x_i)).
 
+    Parameters
+    ----------
+    Z : array-like of shape (n, J)
+        Rows y_i h(x_i).
+    beta : array-like of shape (J,)
+        Coefficients.
+    p : {1, 2, inf}, default=1
+        Which norm divides.
+
     Examples
     --------
     >>> margin([[2.0, 0.5], [2.0, 1.5]], [1.0, 1.0], p=1)
@@ -57,6 +66,13 @@ def margin(Z, beta, p=1):
 
 def normalised_margins(Z, beta):
     r"""All margins z_i'β/(‖β‖₁‖z_i‖_∞), between -1 and 1.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, J)
+        Rows y_i h(x_i).
+    beta : array-like of shape (J,)
+        Coefficients.
 
     Examples
     --------
@@ -110,6 +126,12 @@ def max_l2_margin(Z, *, tol=1e-10):
 
     By duality the separator points to the point of the convex hull of the rows that is nearest to the origin, which
     :mod:`learnable.kernels.smo` finds; its distance is the margin, zero if the hull contains the origin.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, J)
+        Rows y_i h(x_i).
+    tol : float, default=1e-10
 
     Examples
     --------
@@ -211,6 +233,15 @@ def lemma4_threshold(n, m1, m2):
 
     If ‖β₁‖ = ‖β₂‖ = 1 have margins m₁ > m₂, then dβ₁ has the smaller
     exponential and logistic loss for every such d (Rosset et al. 2004, Lemma 4).
+
+    Parameters
+    ----------
+    n : int
+        Number of observations.
+    m1 : float
+        The larger margin.
+    m2 : float
+        The smaller margin.
 
     Examples
     --------

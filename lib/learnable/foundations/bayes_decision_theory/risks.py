@@ -128,6 +128,8 @@ def lp_risk(problem, h, p=2, **options):
         x -> real numbers.
     p : float, default=2
         At least 1.
+    **options
+        As in ``problem.expect``: method, accuracy, random_state.
 
     Returns
     -------
@@ -192,6 +194,16 @@ def lp_regret(problem, h, p=2, **options):
     """Return J_p(h) - J*_p, what h loses against the best real-valued predictor.
 
     For p = 2 it is E (h(X) - p(1|X))^2.
+
+    Parameters
+    ----------
+    problem : FiniteProblem or DensityProblem
+        With two classes.
+    h : callable
+        Predictor, x to a number.
+    p : float, default=2
+    **options
+        As in ``problem.expect``: method, accuracy, random_state.
 
     Examples
     --------

@@ -22,6 +22,12 @@ def best_split(X, y, impurity="gini"):
 
     >>> best_split([[0.0], [1.0], [2.0]], [0, 0, 1])
     (0, 1.5, 0.0)
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,)
+    impurity : {"gini", "entropy", "error"}, default="gini"
     """
     tree = grow(X, np.asarray(y), impurity, max_depth=1)
     if tree.n_nodes == 1:
@@ -206,6 +212,11 @@ class MedianTree(ClassifierMixin, BaseEstimator):
     """Cuts at medians, one coordinate after the other, then votes: a partition that does not look at labels.
 
     Unlike greedy splitting it is consistent: cells shrink and fill. ``depth`` is by default ½ log₂ n.
+
+    Parameters
+    ----------
+    max_depth : int, optional
+        Levels of cuts; by default log2(n) / 2, rounded down.
 
     Examples
     --------

@@ -333,6 +333,8 @@ def plug_in_bounds(problem, eta1, eta0=None, **options):
         Estimate of η.
     eta0 : callable, optional
         Separate estimate of 1 − η; then the rule compares the two and the pair bound is given.
+    **options
+        As in ``problem.expect``.
 
     Returns
     -------

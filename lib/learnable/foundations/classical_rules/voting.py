@@ -168,6 +168,16 @@ class HistogramRule(PartitionRule):
 class Regressogram(RegressorMixin, HistogramRule):
     """Means in cubes: the regression version of `HistogramRule`.
 
+    Parameters
+    ----------
+    h : float, optional
+        Width of the cubes; by default c n^(-1/(d + 2)).
+    c : float, default=1.0
+    loss : str, default="squared"
+        As in `HistogramRule`.
+    empty : {"first", "global"}, default="global"
+        What an empty cube answers.
+
     Examples
     --------
     >>> Regressogram(h=1.0).fit([[0.1], [0.9], [1.5]], [1.0, 2.0, 7.0]).predict([[0.5], [1.2]])
@@ -310,6 +320,13 @@ def knn_limit_risk(eta, k):
     ``η P(B < k/2) + (1 − η) P(B > k/2)`` with B binomial (k, η); an even k has the limit of k − 1. Take the mean over
     the law of η(X) for the risk of a problem.
 
+    Parameters
+    ----------
+    eta : float or array-like
+        P(Y = 1 | x).
+    k : int
+        Number of neighbours.
+
     Examples
     --------
     >>> [round(float(knn_limit_risk(0.2, k)), 6) for k in (1, 3, 5, 7)]
@@ -346,7 +363,13 @@ def weighted_limit_risk(eta, weights):
 
 
 def cover_hart(bayes_risk):
-    """The bracket for R_1: (R*, 2 R* (1 − R*))."""
+    """The bracket for R_1: (R*, 2 R* (1 − R*)).
+
+    Parameters
+    ----------
+    bayes_risk : float
+        R*, in [0, ½].
+    """
     r = check_scalar(bayes_risk, "bayes_risk", low=0, high=0.5)
     return r, 2.0 * r * (1.0 - r)
 
@@ -358,6 +381,13 @@ def two_ball_risk(n, k=1):
 
     >>> two_ball_risk(3), two_ball_risk(3, k=3)
     (0.125, 0.5)
+
+    Parameters
+    ----------
+    n : int
+        Number of observations.
+    k : int, default=1
+        Number of neighbours.
     """
     n = check_scalar(n, "n", low=1, integer=True)
     k = check_scalar(k, "k", low=1, high=n, integer=True)
@@ -433,6 +463,10 @@ def student_joint_cdf(c=1.0):
 
     >>> [round(float(mass), 6) for mass in student_joint_cdf()(np.inf)]
     [0.402359, 0.597641]
+
+    Parameters
+    ----------
+    c : float, default=1.0
     """
     c = check_scalar(c, "c", low=0, closed="neither")
 

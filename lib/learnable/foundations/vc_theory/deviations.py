@@ -90,6 +90,12 @@ def kolmogorov_smirnov(sample, cdf=None):
 def kuiper(sample, cdf=None):
     """sup over intervals: D⁺ + D⁻. O(n log n).
 
+    Parameters
+    ----------
+    sample : array-like of shape (n,)
+    cdf : callable, optional
+        Distribution function; uniform on [0, 1] by default.
+
     Examples
     --------
     >>> round(kuiper([0.1, 0.4, 0.9]), 4)
@@ -167,6 +173,10 @@ def halfplane_deviation(sample):
     The probability of a half-plane is Φ(−distance). For a fixed set of captured points the extreme placements have two
     points on the line, or one point that is the foot of the perpendicular from the origin; all of these are visited by
     turning a line around each point.
+
+    Parameters
+    ----------
+    sample : array-like of shape (n, 2)
     """
     sample = check_finite_array(sample, "sample", ndim=2)
     if sample.shape[1] != 2 or len(sample) < 2:

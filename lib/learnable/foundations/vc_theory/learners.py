@@ -43,7 +43,15 @@ def squared_loss(y, prediction):
 
 
 def density_loss(y, density):
-    """−ln density: empirical risk minimisation becomes maximum likelihood; y is ignored."""
+    """−ln density: empirical risk minimisation becomes maximum likelihood; y is ignored.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Ignored.
+    density : array-like
+        Values of the density at the points.
+    """
     density = np.asarray(density, float)
     if np.isnan(density).any() or (density < 0).any():
         raise ValueError("a density must not be negative")
@@ -81,6 +89,15 @@ def empirical_risk(loss, g, X, y=None):
 
 def erm(loss, candidates, X, y=None):
     """The candidate with the smallest empirical risk, its index and its risk; the first of several minimisers.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(y, prediction)`` for each point.
+    candidates : sequence of callables
+        Rules, each maps X to predictions.
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,), optional
 
     Examples
     --------

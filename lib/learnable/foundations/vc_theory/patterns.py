@@ -363,6 +363,15 @@ def vc_dimension(family, d=1, k=None):
 
     >>> vc_dimension("rectangles", d=3), vc_dimension("k_intervals", k=4)
     (6, 8)
+
+    Parameters
+    ----------
+    family : str
+        A name of ``FAMILIES``.
+    d : int, default=1
+        Dimension of the points.
+    k : int, optional
+        Number of intervals, or corners.
     """
     _check_family(family)
     d = check_scalar(d, "d", low=1, integer=True)

@@ -42,6 +42,10 @@ def penalty(name, V, n, k=1, a=1.0, b=0.0):
     V, k : int or arrays
         VC dimension and index of the class.
     n : int
+    a : float, default=1.0
+        Factor of the generic penalty.
+    b : float, default=0.0
+        Addend of the generic penalty.
 
     Examples
     --------
@@ -75,6 +79,8 @@ def srm_select(train_risks, V, n, rule="lugosi", **options):
     V : array (K,)
     n : int
     rule : str or callable ``(V, n, k) -> array``
+    **options
+        As in `penalty`: a and b.
 
     Examples
     --------
@@ -262,6 +268,16 @@ def cross_validated_k(x, y, k_max, cv=5, random_state=None):
     >>> X, y = IntervalTruth().sample(600, random_state=1)
     >>> 3 <= cross_validated_k(X[:, 0], y, 12, random_state=0) <= 6
     True
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+    y : array-like of shape (n,)
+    k_max : int
+        Largest number of intervals.
+    cv : int, default=5
+        Number of folds.
+    random_state : None, int or Generator
     """
     x, y = check_finite_array(x, "x", ndim=1), np.asarray(y)
     if y.shape != x.shape:
@@ -385,6 +401,7 @@ def risk_decomposition(learner, problem, n, n_draws, class_risk=None, random_sta
     n, n_draws : int
     class_risk : float, optional
         inf R over the learner's class; for `IntervalTruth` and interval learners it is known.
+    random_state : None, int or Generator
     sup : callable, optional
         ``sup(X, y)`` gives sup |R_n − R| over the class.
 
@@ -430,6 +447,9 @@ def no_free_lunch(rule, K, n, exact_limit=300_000, n_draws=20_000, random_state=
     K, n : int
     exact_limit : int
         Samples times labelings up to which everything is enumerated; beyond it, they are drawn.
+    n_draws : int, default=20000
+        Labelings drawn where there are too many to enumerate.
+    random_state : None, int or Generator
 
     Returns
     -------

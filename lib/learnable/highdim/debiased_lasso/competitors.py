@@ -80,6 +80,11 @@ def nodewise_matrix(covariance, alpha, *, tol=1e-10):
 def ols(X, y):
     """Least squares with classical t-tests, for p < n.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+    y : array-like of shape (n,)
+
     Examples
     --------
     >>> ols([[1.0], [1.0], [-1.0], [-1.0]], [3.0, 1.0, -3.0, -1.0]).coef.tolist()
@@ -133,6 +138,15 @@ def multi_split(X, y, *, n_splits=50, gamma_min=0.05, random_state=None):
     ::
 
         min {1, (1-log γ_min)inf_(γ ≥ γ_min) q_γ({P^b})/γ}.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+    y : array-like of shape (n,)
+    n_splits : int, default=50
+    gamma_min : float, default=0.05
+        Smallest quantile of the p-values that counts.
+    random_state : None, int or Generator
 
     Returns
     -------

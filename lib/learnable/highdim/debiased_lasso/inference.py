@@ -88,6 +88,12 @@ def decompose(theta0, W, X, M, theta):
 def two_sided_pvalues(coef, stderr):
     """2 (1 - Phi(abs(coef) / stderr)), with all its digits in the far tail (35).
 
+    Parameters
+    ----------
+    coef : array-like of shape (k,)
+    stderr : array-like of shape (k,)
+        Positive.
+
     Examples
     --------
     >>> [f"{P:.3g}" for P in two_sided_pvalues([1.96, 10.0], [1.0, 1.0])]
@@ -103,6 +109,11 @@ def adjust_pvalues(pvalues, correction):
     """p-values adjusted for testing them all: reject where the adjusted one is at most the family-wise level.
 
     "bonferroni" multiplies by the number of tests, "holm" steps down and is never less powerful; ``None`` does nothing.
+
+    Parameters
+    ----------
+    pvalues : array-like of shape (k,)
+    correction : {"bonferroni", "holm"} or None
 
     Examples
     --------

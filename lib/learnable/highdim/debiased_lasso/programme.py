@@ -135,6 +135,12 @@ def decorrelate(
         the method that solves the row in the end. A row without a solution at the start gets the next larger mu that
         has one, at most ρ_i/(1+ρ_i), with a warning. (The authors' programme raises mu as soon as its
         sweeps do not settle, which correlated columns do not survive.)
+    factor : float, default=1.3
+        By which mu is divided at each try.
+    n_tries : int, default=10
+        How often, at most.
+    sweeps_a_try : int, default=50
+        Sweeps before a try counts as failed.
     tol : float, default=1e-10
         Largest violation of the optimality conditions, in units of the constraint.
     max_iter : int, default=500
@@ -193,6 +199,15 @@ def default_mu(p, n, a=None):
     The first is the level that the largest of p^2 sample correlations of independent columns stays under; the paper
     uses the second with a = 2.
 
+    Parameters
+    ----------
+    p : int
+        Number of variables.
+    n : int
+        Number of observations.
+    a : float, optional
+        Factor of the paper's literal rule.
+
     Examples
     --------
     >>> round(default_mu(600, 1000), 4), round(default_mu(600, 1000, a=2), 4)
@@ -208,6 +223,10 @@ def default_mu(p, n, a=None):
 
 def closed_form_mu(covariance):
     r"""The level ρ_i/(1+ρ_i) of mu from which row i is (1-μ)e_i/Σ_ii.
+
+    Parameters
+    ----------
+    covariance : array-like of shape (p, p)
 
     Examples
     --------
@@ -227,6 +246,14 @@ def coherence(covariance, M=None, rows=None):
     With M = I (the default) and columns of norm sqrt(n) it is the usual coherence, the largest correlation of two
     columns. O(k p^2).
 
+    Parameters
+    ----------
+    covariance : array-like of shape (p, p)
+    M : array-like of shape (k, p), optional
+        The identity by default.
+    rows : array-like of int, optional
+        Rows of M; all by default.
+
     Examples
     --------
     >>> coherence([[1.0, 0.5], [0.5, 1.0]])
@@ -245,6 +272,12 @@ def minimum_coherence(covariance, rows=None):
 
     min_(m,t) t subject to |Σ̂ m-e_i| ≤ t; the maximum over all rows is μ_min(X)
     of Definition 4. It is zero where Σ̂ is regular. One programme with p + 1 variables for each row.
+
+    Parameters
+    ----------
+    covariance : array-like of shape (p, p)
+    rows : array-like of int, optional
+        Rows of M; all by default.
 
     Examples
     --------
@@ -289,6 +322,8 @@ def bounded_decorrelating_matrix(X, mu, rows=None, *, beta=0.4, tol=1e-10, max_i
     rows : sequence of int, optional
     beta : float, default=0.4
         Between 1/4 and 1/2.
+    tol : float, default=1e-10
+    max_iter : int, default=20000
 
     Returns
     -------

@@ -35,6 +35,16 @@ class ScaledLasso(Result):
 def lasso(X, y, alpha, *, start=None, tol=1e-12):
     r"""Minimise (1/2n)‖y-Xθ‖²+λ‖θ‖₁ to a relative duality gap of `tol`.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+    y : array-like of shape (n,)
+    alpha : float
+        Penalty, not negative.
+    start : array-like of shape (p,), optional
+        Where to begin; zero by default.
+    tol : float, default=1e-12
+
     Examples
     --------
     >>> lasso([[2.0, 0.0], [0.0, 2.0]], [4.0, 1.0], 0.5).round(6).tolist()
@@ -49,6 +59,14 @@ def lasso(X, y, alpha, *, start=None, tol=1e-12):
 
 def universal_lam0(p, n, kind="universal"):
     r"""Penalty levels per unit of noise: "universal" is √(2 log p/n), "paper" ten times that.
+
+    Parameters
+    ----------
+    p : int
+        Number of variables.
+    n : int
+        Number of observations.
+    kind : {"universal", "paper"}, default="universal"
 
     Examples
     --------
@@ -79,6 +97,8 @@ def scaled_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200, start=None):
     tol : float, default=1e-8
         Relative change of sigma at which to stop.
     max_iter : int, default=200
+    start : array-like of shape (p,), optional
+        Where to begin; zero by default.
 
     Returns
     -------
@@ -102,6 +122,15 @@ def sqrt_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200):
     r"""Square-root lasso, min_θ ‖y-Xθ‖/√n+λ̃‖θ‖₁ (Belloni et al. 2011).
 
     Minimising the scaled lasso's objective over sigma leaves exactly this, so that its coefficients are the answer.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+    y : array-like of shape (n,)
+    lam0 : float or {"universal", "paper"}, default="universal"
+        Penalty per unit of noise.
+    tol : float, default=1e-08
+    max_iter : int, default=200
 
     Examples
     --------

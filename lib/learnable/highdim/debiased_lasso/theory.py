@@ -22,6 +22,13 @@ def power_G(alpha, u):
 
         G(α,u) = 2-Φ(z_(1-α/2)+u)-Φ(z_(1-α/2)-u)
 
+    Parameters
+    ----------
+    alpha : float
+        Level of the test, or one minus the coverage.
+    u : float or array-like
+        Mean of the statistic.
+
     Examples
     --------
     >>> round(float(power_G(0.05, 0.0)), 6), round(float(power_G(0.05, 2.8)), 3)
@@ -39,6 +46,19 @@ def power_G(alpha, u):
 def asymptotic_power(alpha, gamma, n, sigma=1.0, precision_ii=1.0):
     r"""Power at a coefficient of size gamma, G(α,√nγ/(σ[(Σ⁻¹)_ii]^(1/2))) (40).
 
+    Parameters
+    ----------
+    alpha : float
+        Level of the test, or one minus the coverage.
+    gamma : float
+        Size of the coefficient.
+    n : int
+        Number of observations.
+    sigma : float, default=1.0
+        Noise level.
+    precision_ii : float, default=1.0
+        Diagonal entry of the inverse covariance.
+
     Examples
     --------
     >>> round(float(asymptotic_power(0.05, 0.1, 1000, precision_ii=1.0725)), 3)
@@ -55,6 +75,14 @@ def conditional_variance(covariance, i, S):
     ::
 
         Σ_(i|S)=Σ_ii-Σ_iSΣ_SS⁻¹Σ_Si
+
+    Parameters
+    ----------
+    covariance : array-like of shape (p, p)
+    i : int
+        The variable.
+    S : array-like of int
+        Indices of other variables.
 
     Examples
     --------
@@ -95,6 +123,23 @@ def oracle_power_bound(alpha, gamma, n, s0, sigma=1.0, conditional=1.0, xi=None)
     With ``xi=None`` the best xi on a grid is taken. The bound belongs to an oracle that knows the other variables of
     the support.
 
+    Parameters
+    ----------
+    alpha : float
+        Level of the test, or one minus the coverage.
+    gamma : float
+        Size of the coefficient.
+    n : int
+        Number of observations.
+    s0 : int
+        Number of non-zero coefficients.
+    sigma : float, default=1.0
+        Noise level.
+    conditional : float, default=1.0
+        Variance of the variable given the others of the support.
+    xi : float, optional
+        Trades the two terms; the best by default.
+
     Examples
     --------
     >>> round(oracle_power_bound(0.05, 0.1, 1000, 10), 3)
@@ -111,6 +156,14 @@ def efficiency_factor(covariance, i, S=()):
 
     The source maximises it over i and S (its (43) prints a minimum). At most the condition number of Sigma.
 
+    Parameters
+    ----------
+    covariance : array-like of shape (p, p)
+    i : int
+        The variable.
+    S : array-like of int, default=()
+        Indices of other variables.
+
     Examples
     --------
     >>> round(efficiency_factor([[1.0, 0.5], [0.5, 1.0]], 0), 6)
@@ -124,6 +177,17 @@ def efficiency_factor(covariance, i, S=()):
 
 def optimal_length(alpha, n, sigma=1.0, precision_ii=1.0):
     r"""Length of the interval at the information bound, 2z_(1-α/2) σ√((Σ⁻¹)_ii/n).
+
+    Parameters
+    ----------
+    alpha : float
+        Level of the test, or one minus the coverage.
+    n : int
+        Number of observations.
+    sigma : float, default=1.0
+        Noise level.
+    precision_ii : float, default=1.0
+        Diagonal entry of the inverse covariance.
 
     Examples
     --------

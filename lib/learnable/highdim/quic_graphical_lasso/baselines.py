@@ -46,6 +46,9 @@ def admm(S, Lambda, *, rho=1.0, relaxation=1.5, tol=1e-8, max_iter=1000):
     rho : float, default=1
     relaxation : float, default=1.5
         In (0, 2).
+    tol : float, default=1e-08
+        Stop at a duality gap of ``tol * p``.
+    max_iter : int, default=1000
 
     Returns
     -------
@@ -81,6 +84,16 @@ def dual_projected_gradient(S, Lambda, *, tol=1e-8, max_iter=1000):
 
     The gradient is W^-1, the projection clips, the step length is that of Barzilai and Borwein, halved until log det
     increases. The primal iterate W^-1 has no zeros; entries below 1e-6 should count as such. O(p^3) an iteration.
+
+    Parameters
+    ----------
+    S : array-like of shape (p, p)
+        Empirical covariance.
+    Lambda : float or array-like of shape (p, p)
+        Penalties, not negative.
+    tol : float, default=1e-08
+        Stop at a duality gap of ``tol * p``.
+    max_iter : int, default=1000
 
     Returns
     -------
@@ -168,6 +181,8 @@ def neighbourhood_lasso(S, alpha, *, rule="or", tol=1e-8):
         Penalty of 1/2 b'Sb - b's_i + lam |b|_1.
     rule : {"or", "and"}, default="or"
         An edge needs one of the two regressions, or both.
+    tol : float, default=1e-08
+        Of the regressions, relative to the largest entry of S.
 
     Returns
     -------

@@ -30,6 +30,14 @@ __all__ = [
 def penalty_matrix(alpha, p, *, penalize_diagonal=False):
     """The weights Lambda of a single penalty: `alpha` off the diagonal, `alpha` or zero on it.
 
+    Parameters
+    ----------
+    alpha : float
+        Not negative.
+    p : int
+        Number of variables.
+    penalize_diagonal : bool, default=False
+
     Examples
     --------
     >>> penalty_matrix(0.3, 2).tolist()
@@ -44,6 +52,15 @@ def penalty_matrix(alpha, p, *, penalize_diagonal=False):
 
 def objective(X, S, Lambda):
     """f(X), infinite where X is not positive definite. O(p^3 / 3).
+
+    Parameters
+    ----------
+    X : array-like of shape (p, p)
+        The iterate, symmetric.
+    S : array-like of shape (p, p)
+        Empirical covariance.
+    Lambda : float or array-like of shape (p, p)
+        Penalties, not negative.
 
     Examples
     --------
@@ -83,6 +100,17 @@ def min_norm_subgradient(X, S, Lambda, W=None):
 def kkt_residual(X, S, Lambda, W=None):
     """The largest entry, in absolute value, of :func:`min_norm_subgradient`.
 
+    Parameters
+    ----------
+    X : array-like of shape (p, p)
+        The iterate, symmetric.
+    S : array-like of shape (p, p)
+        Empirical covariance.
+    Lambda : float or array-like of shape (p, p)
+        Penalties, not negative.
+    W : array-like of shape (p, p), optional
+        The inverse of X, if it is known.
+
     Examples
     --------
     >>> round(kkt_residual(np.eye(2), [[1, 0.5], [0.5, 1]], [[0, 0.2], [0.2, 0]]), 12)
@@ -97,6 +125,17 @@ def duality_gap(X, S, Lambda, W=None):
     The dual is max log det W + p over |W_ij - S_ij| ≤ λ_ij. Before convergence
     X⁻¹ is not feasible; its projection onto the box is. Where that is not positive definite it certifies
     nothing and the gap is infinite. O(p^3).
+
+    Parameters
+    ----------
+    X : array-like of shape (p, p)
+        The iterate, symmetric.
+    S : array-like of shape (p, p)
+        Empirical covariance.
+    Lambda : float or array-like of shape (p, p)
+        Penalties, not negative.
+    W : array-like of shape (p, p), optional
+        The inverse of X, if it is known.
 
     Examples
     --------

@@ -287,6 +287,23 @@ def line_search(X, D, S, Lambda, *, W=None, sigma=1e-3, beta=0.5):
     Enough is f(X + alpha D) <= f(X) + alpha sigma delta with delta = tr((S - W) D) + |X + D| - |X| (Hsieh et al. 2014,
     (21)). Any direction with delta < 0 ends the search (Proposition 3).
 
+    Parameters
+    ----------
+    X : array-like of shape (p, p)
+        The iterate, symmetric.
+    D : array-like of shape (p, p)
+        Direction, symmetric.
+    S : array-like of shape (p, p)
+        Empirical covariance.
+    Lambda : float or array-like of shape (p, p)
+        Penalties, not negative.
+    W : array-like of shape (p, p), optional
+        The inverse of X, if it is known.
+    sigma : float, default=0.001
+        Share of the predicted decrease that is asked for.
+    beta : float, default=0.5
+        Factor from step to step.
+
     Returns
     -------
     alpha : float

@@ -34,6 +34,21 @@ def epsilon_loss(residuals, epsilon, power=1):
 def epsilon_objective(K, y, dual_coef, intercept, alpha, epsilon, power=1):
     """Return the primal objective sum_i |y_i - (K d)_i - a|_eps^power + alpha d'K d.
 
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Gram matrix.
+    y : array-like of shape (n,)
+    dual_coef : array-like of shape (n,)
+        d.
+    intercept : float
+        a.
+    alpha : float
+        Penalty.
+    epsilon : float
+        Half width of the tube.
+    power : {1, 2}, default=1
+
     Examples
     --------
     >>> float(epsilon_objective(np.eye(2), np.array([1.0, -1.0]), np.array([0.5, -0.5]), 0.0, 1.0, 0.1))

@@ -23,6 +23,11 @@ class Violation:
 def gram(kernel, X):
     """Return the Gram matrix of a kernel, given as anything :func:`~learnable.kernels.functions.as_kernel` takes.
 
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+    X : array-like of shape (n, d)
+
     Examples
     --------
     >>> gram("linear", [[1.0], [2.0]])

@@ -79,6 +79,14 @@ def largest_D(K, y, *, tol=1e-9):
     max β_i of a point common to both reduced hulls, found as a linear program; infinite if the classes are
     separable.
 
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Kernel matrix.
+    y : array-like of shape (n,)
+        Labels -1 and +1.
+    tol : float, default=1e-09
+
     Examples
     --------
     Two points of each class, crossed: every weight must be at least one quarter.

@@ -10,6 +10,12 @@ __all__ = ["quadratic_map", "quadratic_map_long"]
 def quadratic_map(X, *, constant=None):
     """(x1^2, sqrt(2) x1 x2, x2^2) for each row, with inner product (x'y)^2; optionally a constant feature more.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, 2)
+    constant : float, optional
+        Value of one more feature; none by default.
+
     Examples
     --------
     >>> quadratic_map([[1.0, 2.0]], constant=1.0).round(3).tolist()
@@ -24,6 +30,10 @@ def quadratic_map(X, *, constant=None):
 
 def quadratic_map_long(X):
     """(x1^2, x1 x2, x1 x2, x2^2): another map with the same inner products.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, 2)
 
     Examples
     --------

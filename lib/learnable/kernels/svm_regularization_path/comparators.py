@@ -52,6 +52,11 @@ def parzen_classifier(X, y, kernel="rbf", **params):
 def effective_rank(K, tol=1e-12):
     """Number of eigenvalues of a kernel matrix above `tol` (absolute, as in Hastie et al. 2004).
 
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+    tol : float, default=1e-12
+
     Examples
     --------
     >>> effective_rank([[1.0, 1.0], [1.0, 1.0]])
@@ -68,6 +73,10 @@ def rotate_wide(X):
     Inner products, and with them every path of a linear kernel, stay the same; apply ``X_new @ V`` to new points
     (their component outside the row space has inner product zero with all training points).
 
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+
     Examples
     --------
     >>> X = np.arange(6.0).reshape(2, 3)
@@ -83,6 +92,11 @@ def rotate_wide(X):
 
 def angle_to(beta, direction):
     """Angle in degrees between a weight vector and a reference direction.
+
+    Parameters
+    ----------
+    beta : array-like of shape (d,)
+    direction : array-like of shape (d,)
 
     Examples
     --------

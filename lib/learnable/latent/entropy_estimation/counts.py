@@ -100,6 +100,14 @@ def entropy_plugin(data, *, kind="counts", base=None):
 def entropy_miller_madow(data, *, kind="counts", base=None):
     """Plug-in entropy plus the first term of its bias, (K - 1) / (2 N) (Miller 1955).
 
+    Parameters
+    ----------
+    data : array-like
+        Counts, samples or multiplicities; see `kind`.
+    kind : {"counts", "samples", "multiplicities"}, default="counts"
+    base : float, optional
+        Of the logarithm; e by default.
+
     Examples
     --------
     >>> round(entropy_miller_madow([5, 3, 2]) - entropy_plugin([5, 3, 2]), 12)
@@ -111,6 +119,14 @@ def entropy_miller_madow(data, *, kind="counts", base=None):
 
 def entropy_grassberger(data, *, kind="counts", base=None):
     """log N - (1/N) sum n G(n), G(n) = psi(n) + (-1)^n / 2 [psi((n+1)/2) - psi(n/2)] (Grassberger 2008).
+
+    Parameters
+    ----------
+    data : array-like
+        Counts, samples or multiplicities; see `kind`.
+    kind : {"counts", "samples", "multiplicities"}, default="counts"
+    base : float, optional
+        Of the logarithm; e by default.
 
     Examples
     --------
@@ -129,6 +145,14 @@ def entropy_chao_shen(data, *, kind="counts", base=None):
 
     C = 1 - m_1 / N estimates the mass of what was seen, p = C n / N, and H = -sum p log p / (1 - (1 - p)^N). If every
     sample is a singleton, C = 0 and the estimate is infinite, with a warning.
+
+    Parameters
+    ----------
+    data : array-like
+        Counts, samples or multiplicities; see `kind`.
+    kind : {"counts", "samples", "multiplicities"}, default="counts"
+    base : float, optional
+        Of the logarithm; e by default.
 
     Examples
     --------
@@ -149,6 +173,14 @@ def entropy_chao_shen(data, *, kind="counts", base=None):
 def entropy_zhang(data, *, kind="counts", base=None):
     """sum (n / N) [psi(N) - psi(n)]: Zhang's (2012) sum over Good-Turing coverages, in closed form.
 
+    Parameters
+    ----------
+    data : array-like
+        Counts, samples or multiplicities; see `kind`.
+    kind : {"counts", "samples", "multiplicities"}, default="counts"
+    base : float, optional
+        Of the logarithm; e by default.
+
     Examples
     --------
     >>> round(entropy_zhang([5, 3, 2]), 4)
@@ -164,6 +196,14 @@ def entropy_ansb(data, *, kind="counts", base=None):
 
     Meant for K close to N, a nearly uniform law of which most symbols are unseen; far too large elsewhere. Infinite,
     with a warning, if no symbol was seen twice. (The sign of psi(N - K) is misprinted in Archer et al. 2014, eq. 8.)
+
+    Parameters
+    ----------
+    data : array-like
+        Counts, samples or multiplicities; see `kind`.
+    kind : {"counts", "samples", "multiplicities"}, default="counts"
+    base : float, optional
+        Of the logarithm; e by default.
 
     Examples
     --------

@@ -84,6 +84,16 @@ def log_evidence(data, d, alpha, *, kind="counts"):
     sum_{l<K} log(alpha + l d) + sum_i log Gamma(n_i - d) / Gamma(1 - d) + log Gamma(1 + alpha) / Gamma(alpha + N),
     every quotient as the logarithm of a product over a progression: exact to rounding for any alpha. O(L n_d + n).
 
+    Parameters
+    ----------
+    data : array-like
+        Counts, samples or multiplicities; see `kind`.
+    d : float or array-like
+        Discount, in [0, 1).
+    alpha : float or array-like
+        Concentration, above -d.
+    kind : {"counts", "samples", "multiplicities"}, default="counts"
+
     Examples
     --------
     >>> round(float(np.exp(log_evidence([1, 1], 0.0, 3.0))), 12)  # the second sample is new: 3 / (3 + 1)
@@ -127,6 +137,13 @@ def log_evidence_derivatives(data, d, alpha, *, kind="counts"):
 def to_entropy_coordinates(d, alpha):
     """(h, gamma): the prior mean of H, psi(alpha + 1) - psi(1 - d), and the share of it that d contributes.
 
+    Parameters
+    ----------
+    d : float or array-like
+        Discount, in [0, 1).
+    alpha : float or array-like
+        Concentration, above -d.
+
     Examples
     --------
     >>> h, gamma = to_entropy_coordinates(0.5, 0.0)
@@ -143,6 +160,13 @@ def to_entropy_coordinates(d, alpha):
 
 def from_entropy_coordinates(h, gamma):
     """Invert :func:`to_entropy_coordinates` with a Newton inverse of the digamma function.
+
+    Parameters
+    ----------
+    h : float or array-like
+        Prior mean of H.
+    gamma : float or array-like
+        Share of it that d contributes, in [0, 1).
 
     Examples
     --------

@@ -337,6 +337,16 @@ class PYMEntropy(BaseEstimator):
 def entropy_pym(data, *, kind="counts", base=None, **settings):
     """Posterior mean and standard deviation of H under PYM; `settings` as for :class:`PYMEntropy`.
 
+    Parameters
+    ----------
+    data : array-like
+        Counts, samples or multiplicities; see `kind`.
+    kind : {"counts", "samples", "multiplicities"}, default="counts"
+    base : float, optional
+        Of the logarithm; e by default.
+    **settings
+        As for :class:`PYMEntropy`.
+
     Examples
     --------
     >>> mean, sd = entropy_pym([1, 2, 2, 4])
@@ -349,6 +359,16 @@ def entropy_pym(data, *, kind="counts", base=None, **settings):
 
 def entropy_dpm(data, *, kind="counts", base=None, **settings):
     """The same for mixtures of Dirichlet processes (d = 0): NSB without an alphabet.
+
+    Parameters
+    ----------
+    data : array-like
+        Counts, samples or multiplicities; see `kind`.
+    kind : {"counts", "samples", "multiplicities"}, default="counts"
+    base : float, optional
+        Of the logarithm; e by default.
+    **settings
+        As for :class:`PYMEntropy`.
 
     Examples
     --------
@@ -378,6 +398,15 @@ def entropy_empirical_bayes(data, *, kind="counts", base=None, **settings):
 
 def mutual_information_pym(table, *, base=None, **settings):
     """H(X) + H(Y) - H(X, Y) from a table of joint counts, each by PYM. It may come out negative.
+
+    Parameters
+    ----------
+    table : array-like of shape (r, s)
+        Joint counts.
+    base : float, optional
+        Of the logarithm; e by default.
+    **settings
+        As for :class:`PYMEntropy`.
 
     Examples
     --------

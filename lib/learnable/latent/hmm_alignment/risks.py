@@ -87,6 +87,12 @@ def is_admissible(hmm, x, path):
 
     Only zeros of pi, P and f count, whatever the size of the product.
 
+    Parameters
+    ----------
+    hmm : HMM
+    x : array-like or Posterior
+    path : array-like of int of shape (n,) or (m, n)
+
     Examples
     --------
     >>> from learnable.latent.hmm import HMM

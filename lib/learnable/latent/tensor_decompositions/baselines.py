@@ -91,6 +91,11 @@ def jennrich(M2, M3, k, random_state=None, *, eta=None):
 def flattening_svd(T):
     """Left singular vectors of T as a k x k^2 matrix: the components, if all lam_i differ. O(k^4).
 
+    Parameters
+    ----------
+    T : array-like
+        A tensor.
+
     Returns
     -------
     TensorEigen

@@ -26,6 +26,12 @@ CHUNK = 4096  # rows whose products are held at a time
 def check_counts(X, name="X"):
     """Return a document-term matrix as CSR of float64 after checking that it holds counts.
 
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+    name : str, default="X"
+        The argument's name, for the message.
+
     Examples
     --------
     >>> check_counts([[1, 0.5]])

@@ -84,6 +84,13 @@ def separation(theta, weights):
     gamma = 1 - max_(i != i*) lam_i |theta_i| / (lam_(i*) |theta_(i*)|), in the coordinates of the v_i (Anandkumar et
     al. 2014, App. B.1; the right-hand side of the definition is printed with lam_i in place of lam_(i*)).
 
+    Parameters
+    ----------
+    theta : array-like of shape (k,)
+        Start, in the coordinates of the components.
+    weights : array-like of shape (k,)
+        Eigenvalues.
+
     Examples
     --------
     >>> gamma, winner = separation([0.8, 0.6], [1.0, 1.0])

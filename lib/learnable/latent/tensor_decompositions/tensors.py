@@ -101,6 +101,12 @@ def multilinear(T, *Vs):
 def T_Iuu(T, u):
     """Return T(I, u, u) for order 3, and T(I, u, ..., u) in general: the map of the power method. O(d^p).
 
+    Parameters
+    ----------
+    T : array-like
+        A tensor.
+    u : array-like of shape (d,)
+
     Examples
     --------
     >>> T_Iuu(sym_rank_one_sum([3.0, 1.0], [[1, 0], [0, 1]]), [1.0, 1.0])
@@ -112,6 +118,12 @@ def T_Iuu(T, u):
 
 def T_IIu(T, u):
     """Return the matrix T(I, I, u, ..., u). O(d^p).
+
+    Parameters
+    ----------
+    T : array-like
+        A tensor.
+    u : array-like of shape (d,)
 
     Examples
     --------
@@ -125,6 +137,12 @@ def T_IIu(T, u):
 
 def T_uuu(T, u):
     """Return the number T(u, ..., u). O(d^p).
+
+    Parameters
+    ----------
+    T : array-like
+        A tensor.
+    u : array-like of shape (d,)
 
     Examples
     --------
@@ -168,6 +186,11 @@ def sym_rank_one_sum(weights, V, order=3):
 def symmetrize(T):
     """Average a tensor over all orders of its indices.
 
+    Parameters
+    ----------
+    T : array-like
+        A tensor.
+
     Examples
     --------
     >>> symmetrize([[0.0, 2.0], [0.0, 1.0]])
@@ -186,6 +209,15 @@ def symmetrize(T):
 
 def check_symmetric(T, name="T", *, orders=(3,)):
     """Return a tensor as float64 after checking that it is symmetric to rounding.
+
+    Parameters
+    ----------
+    T : array-like
+        A tensor.
+    name : str, default="T"
+        The argument's name, for the message.
+    orders : tuple of int, default=(3,)
+        Orders that are accepted.
 
     Examples
     --------
@@ -209,6 +241,11 @@ def check_symmetric(T, name="T", *, orders=(3,)):
 
 def frobenius_norm(T):
     """Return the root of the sum of squares of all entries.
+
+    Parameters
+    ----------
+    T : array-like
+        A tensor.
 
     Examples
     --------

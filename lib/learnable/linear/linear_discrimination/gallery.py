@@ -68,6 +68,13 @@ def four_point_population(eps, m):
     root w of ½ − ε = εm e^{mw}(1 + e^w)/(1 + e^{mw}) (3.6.21). Both change sign at m = (1 − 2ε)/(2ε). The best linear
     risk is min(2ε, ½ − ε) for m > 1.
 
+    Parameters
+    ----------
+    eps : float
+        Mass of each of the two rare points.
+    m : float
+        Their distance from the origin.
+
     Examples
     --------
     >>> answer = four_point_population(0.01, 1000.0)
@@ -94,6 +101,11 @@ def four_point_population(eps, m):
 
 def four_point_flip(eps):
     """The m = (1 − 2ε)/(2ε) beyond which least squares and likelihood point the wrong way.
+
+    Parameters
+    ----------
+    eps : float
+        Mass of each of the two rare points.
 
     Examples
     --------
@@ -126,6 +138,12 @@ class ModelScores(Result):
 
 def constant_model_scores(problem, etas):
     """Risk, expected log-likelihood and squared error of the constant models η ≡ eta, for each of `etas`.
+
+    Parameters
+    ----------
+    problem : FiniteProblem or DensityProblem
+    etas : array-like
+        Probabilities strictly between 0 and 1.
 
     Examples
     --------
@@ -172,6 +190,10 @@ def masking3():
 
 def weighted_sample(problem):
     """A finite law as weighted data (X, y, weights): fitting a rule to it solves the population problem.
+
+    Parameters
+    ----------
+    problem : FiniteProblem or DensityProblem
 
     Examples
     --------

@@ -27,6 +27,17 @@ def linear_gaussian_rule(m0, m1, S, pi1=0.5):
 
     It says 1 where w'x + w0 > 0, w0 = ln(π1/π0) − ½(m0 + m1)'w.
 
+    Parameters
+    ----------
+    m0 : float or array-like of shape (d,)
+        Mean of class 0.
+    m1 : float or array-like of shape (d,)
+        Mean of class 1.
+    S : float or array-like of shape (d, d)
+        Common covariance.
+    pi1 : float, default=0.5
+        Prior of class 1.
+
     Examples
     --------
     >>> w, w0 = linear_gaussian_rule(0.0, 2.0, 1.0, pi1=0.9)
@@ -46,6 +57,23 @@ def linear_gaussian_rule(m0, m1, S, pi1=0.5):
 
 def linear_gaussian_risk(w, w0, m0, m1, S0, S1=None, pi1=0.5):
     """Exact risk of the rule 1{w'x + w0 ≥ 0} if the classes are Gaussian; S1 defaults to S0.
+
+    Parameters
+    ----------
+    w : array-like of shape (d,)
+        Direction.
+    w0 : float
+        Offset.
+    m0 : float or array-like of shape (d,)
+        Mean of class 0.
+    m1 : float or array-like of shape (d,)
+        Mean of class 1.
+    S0 : float or array-like of shape (d, d)
+        Covariance of class 0.
+    S1 : float or array-like of shape (d, d), optional
+        Covariance of class 1.
+    pi1 : float, default=0.5
+        Prior of class 1.
 
     Examples
     --------

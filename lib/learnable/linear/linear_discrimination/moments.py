@@ -204,6 +204,19 @@ def best_split_population(F0, F1, pi1, *, grid):
 def separation_J(w, m0, m1, S0, S1):
     """J(w) = w'(m1 − m0) / (√(w'S0 w) + √(w'S1 w)), signed (3.3.5).
 
+    Parameters
+    ----------
+    w : array-like of shape (d,)
+        Direction.
+    m0 : float or array-like of shape (d,)
+        Mean of class 0.
+    m1 : float or array-like of shape (d,)
+        Mean of class 1.
+    S0 : float or array-like of shape (d, d)
+        Covariance of class 0.
+    S1 : float or array-like of shape (d, d)
+        Covariance of class 1.
+
     Examples
     --------
     >>> separation_J([1.0], 0.0, 4.0, 1.0, 1.0)
@@ -310,6 +323,19 @@ def max_J(m0, m1, S0, S1):
 def moment_bound(m0, m1, S0, S1, w=None):
     """Upper bound (1 + J(w)²)⁻¹ on the risk of the best linear rule, by default with the best w (3.3.4).
 
+    Parameters
+    ----------
+    m0 : float or array-like of shape (d,)
+        Mean of class 0.
+    m1 : float or array-like of shape (d,)
+        Mean of class 1.
+    S0 : float or array-like of shape (d, d)
+        Covariance of class 0.
+    S1 : float or array-like of shape (d, d)
+        Covariance of class 1.
+    w : array-like of shape (d,), optional
+        Direction.
+
     Examples
     --------
     >>> moment_bound(0.0, 4.0, 1.0, 1.0)
@@ -394,6 +420,15 @@ class HalfspaceBounds(Result):
 
 def halfspace_bounds(n, d, delta=0.05):
     """What VC theory says about linear rules in R^d, whose VC dimension is d + 1 (3.5.1)–(3.5.3).
+
+    Parameters
+    ----------
+    n : int
+        Number of observations.
+    d : int
+        Number of features.
+    delta : float, default=0.05
+        Probability that the radius fails.
 
     Returns
     -------
