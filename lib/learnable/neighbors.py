@@ -27,6 +27,11 @@ def squared_distances(A, B):
     ----------
     A : array-like of shape (n, d)
     B : array-like of shape (m, d)
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]])).tolist()
+    [[0.0], [25.0]]
     """
     A, B = check_finite_array(A, "A", ndim=2), check_finite_array(B, "B", ndim=2)
     check_magnitude(A, "A", smallest=0.0), check_magnitude(B, "B", smallest=0.0)

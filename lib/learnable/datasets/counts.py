@@ -134,8 +134,15 @@ def make_symbols(n_samples=1000, probabilities=None, *, kind="zipf", random_stat
 
     Parameters
     ----------
+    n_samples : int, default=1000
+        Number of symbols.
     probabilities : array-like, optional
-        The law; :func:`discrete_law` with `kind` and further arguments by default.
+        The law; :func:`discrete_law` with `kind` and `law` by default.
+    kind : str, default="zipf"
+        As in :func:`discrete_law`.
+    random_state : None, int or Generator
+    **law
+        Further arguments of :func:`discrete_law`.
 
     Returns
     -------

@@ -25,7 +25,7 @@ def weak_learner(base):
     Examples
     --------
     >>> weak_learner("stump"), weak_learner(3)
-    (StumpERM(), TreeERM(depth=3))
+    (StumpERM(), TreeERM(max_depth=3))
     """
     if isinstance(base, str) and base in ("stump", "columns"):
         return StumpERM() if base == "stump" else ColumnRules()

@@ -36,6 +36,8 @@ class TailBound:
     >>> bound = hoeffding()
     >>> round(float(bound.tail(0.1, 100)), 4), int(bound.n(0.05, 0.05))
     (0.2707, 738)
+    >>> round(float(TailBound(np.log(2.0), 0.0, 2.0).tail(0.1, 100)), 4)
+    0.2707
     """
 
     log_factor: float
@@ -106,7 +108,13 @@ class TailBound:
 
 
 def hoeffding():
-    """One fixed set: 2 exp(−2nε²), (2.7.1)."""
+    """One fixed set: 2 exp(−2nε²), (2.7.1).
+
+    Examples
+    --------
+    >>> int(hoeffding().n(0.05, 0.05))
+    738
+    """
     return TailBound(np.log(2.0), 0.0, 2.0)
 
 
@@ -271,6 +279,11 @@ def sample_complexity(eps, delta, V, kind="erm", exponent=32.0):
         ``erm``: excess risk of the minimiser, (2.7.14); ``uniform``: gap between risk and training error, (2.7.15).
     exponent : float, default=32.0
         As in `vc_tail`: 32 here, 8 in the original paper.
+
+    Examples
+    --------
+    >>> int(sample_complexity(0.05, 0.05, 1))
+    965401
     """
     check_choice(kind, "kind", ("erm", "uniform"))
     bound = erm_tail(V, exponent) if kind == "erm" else vc_tail(V, exponent=exponent)

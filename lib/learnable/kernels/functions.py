@@ -454,6 +454,8 @@ class Constant(Kernel):
     --------
     >>> (Linear() + 1.0)([[2.0]])
     array([[5.]])
+    >>> Constant(2.0)([[0.0], [1.0]]).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
     """
 
     _free = ("c",)
@@ -572,6 +574,8 @@ class Sum(Kernel):
     --------
     >>> Gaussian(2.0) + Linear()
     Sum(left=Gaussian(sigma=2.0), right=Linear(A=None))
+    >>> Sum(Linear(), Constant(1.0))([[1.0], [2.0]]).tolist()
+    [[2.0, 3.0], [3.0, 5.0]]
     """
 
     _parts = ("left", "right")
@@ -607,6 +611,8 @@ class Product(Kernel):
     --------
     >>> (Linear() * Linear())([[2.0]], [[3.0]])
     array([[36.]])
+    >>> Product(Linear(), Linear())([[1.0], [2.0]]).tolist()
+    [[1.0, 4.0], [4.0, 16.0]]
     """
 
     _parts = ("left", "right")
@@ -646,6 +652,8 @@ class Scaled(Kernel):
     Traceback (most recent call last):
     ...
     ValueError: a must be a number in [0, inf), got -1.0
+    >>> Scaled(Linear(), 3.0)([[1.0], [2.0]]).tolist()
+    [[3.0, 6.0], [6.0, 12.0]]
     """
 
     _free = ("a",)
@@ -802,6 +810,8 @@ class Mapped(Kernel):
     --------
     >>> Linear().map(np.abs)(np.array([[-1.0]]), np.array([[2.0]]))
     array([[2.]])
+    >>> Mapped(Linear(), np.square)([[1.0], [2.0]]).tolist()
+    [[1.0, 4.0], [4.0, 16.0]]
     """
 
     _parts = ("kernel",)
@@ -835,6 +845,8 @@ class Normalised(Kernel):
     >>> Linear().normalised()([[3.0, 4.0], [0.0, 2.0]])
     array([[1. , 0.8],
            [0.8, 1. ]])
+    >>> Normalised(Linear())([[1.0, 0.0], [3.0, 4.0]]).round(6).tolist()
+    [[1.0, 0.6], [0.6, 1.0]]
     """
 
     _parts = ("kernel",)
@@ -889,6 +901,8 @@ class Centered(Kernel):
     >>> Linear().centered([[0.0], [2.0]])([[0.0], [2.0]])
     array([[ 1., -1.],
            [-1.,  1.]])
+    >>> Centered(Linear(), [[0.0], [2.0]])([[0.0], [2.0]]).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
     """
 
     _parts = ("kernel",)

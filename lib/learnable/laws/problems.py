@@ -29,6 +29,12 @@ __all__ = ["Estimate", "FiniteProblem", "Problem"]
 class Estimate(float):
     """A number that knows how uncertain it is.
 
+    Parameters
+    ----------
+    value : float
+    error, method
+        See the attributes.
+
     Attributes
     ----------
     error : float

@@ -83,11 +83,15 @@ def check_binary(classes):
 
     Examples
     --------
-    >>> check_binary(["no", "yes"])
+    >>> check_binary(["no", "perhaps", "yes"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: Only binary classification is supported. The type of the target is multiclass: 3 classes...
     """
     if len(classes) > 2:
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is multiclass: {len(classes)} classes"
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"{len(classes)} classes; wrap the estimator in sklearn.multiclass.OneVsRestClassifier"
         )
 
 

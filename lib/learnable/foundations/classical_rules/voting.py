@@ -369,6 +369,11 @@ def cover_hart(bayes_risk):
     ----------
     bayes_risk : float
         R*, in [0, ½].
+
+    Examples
+    --------
+    >>> [round(float(bound), 6) for bound in cover_hart(0.1)]
+    [0.1, 0.18]
     """
     r = check_scalar(bayes_risk, "bayes_risk", low=0, high=0.5)
     return r, 2.0 * r * (1.0 - r)

@@ -177,6 +177,11 @@ def halfplane_deviation(sample):
     Parameters
     ----------
     sample : array-like of shape (n, 2)
+
+    Examples
+    --------
+    >>> round(halfplane_deviation(np.random.default_rng(0).normal(size=(200, 2))), 3)
+    0.083
     """
     sample = check_finite_array(sample, "sample", ndim=2)
     if sample.shape[1] != 2 or len(sample) < 2:

@@ -51,6 +51,11 @@ def density_loss(y, density):
         Ignored.
     density : array-like
         Values of the density at the points.
+
+    Examples
+    --------
+    >>> density_loss(None, [1.0, 0.5]).round(4).tolist()
+    [-0.0, 0.6931]
     """
     density = np.asarray(density, float)
     if np.isnan(density).any() or (density < 0).any():

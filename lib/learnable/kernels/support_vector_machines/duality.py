@@ -128,9 +128,7 @@ def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
 
     Returns
     -------
-    x : ndarray (p,)
-    alpha : ndarray (m,)
-    beta : ndarray (k,)
+    QPSolution
 
     Raises
     ------
@@ -139,8 +137,8 @@ def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
 
     Examples
     --------
-    >>> x, alpha, _ = solve_qp(np.eye(2), [0.0, 0.0], [[-1.0, 0.0], [0.0, 1.0]], [1.0, -5.0])
-    >>> x.round(9) + 0.0, alpha.round(9)
+    >>> best = solve_qp(np.eye(2), [0.0, 0.0], [[-1.0, 0.0], [0.0, 1.0]], [1.0, -5.0])
+    >>> best.x.round(9) + 0.0, best.alpha.round(9)
     (array([1., 0.]), array([1., 0.]))
     """
     K, c, A, d, B, e = _read_problem(K, c, A, d, B, e)
