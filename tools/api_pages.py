@@ -427,7 +427,7 @@ def _documented(entry):
         text = repr(entry.value)
         value = [f"   :value: {text}"] if len(text) < 60 and "\n" not in text else []
         about = f"   A constant of type ``{type(entry.value).__name__}``."
-        return [f".. py:data:: {entry.label}", *value, "", about, "", used, ""]
+        return [".. py:currentmodule:: None", "", f".. py:data:: {entry.label}", *value, "", about, "", used, ""]
     return [f".. autoclass:: {entry.label}", "   :members:", "", used, ""]
 
 

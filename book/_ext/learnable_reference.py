@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 from tools import api_pages  # noqa: E402
 
 MARKED = re.compile(r"(:[\w:]+:`[^`]+`|``[^`]+``|`[^`]+`|(?<![\w*])\*\w(?:[^*\n]*\w)?\*(?![\w*]))")
+LINES = re.compile(r'<span class="sig-paren">\(</span>\s*<dl>.*?</dl>', re.S)
 OTHERS = ("numpy.", "scipy.", "sklearn.")  # named in full, and documented elsewhere: the book needs no network
 BULLET = re.compile(r"(\s*(?:[*-] )?)(.*)")
 FIELD = re.compile(r"\s*[\w*]+(, [\w*]+)*( : .*)?")  # the head of a parameter, which napoleon escapes
@@ -90,6 +91,17 @@ def skip(app, what, name, obj, skipped, options):
     return True if home is None or not home.startswith("learnable") else None
 
 
+def plain_signatures(app, page, template, context, doctree):
+    """The lines of a long signature: Sphinx makes a list of definitions of them, without anything defined."""
+    if context.get("body"):
+        context["body"] = LINES.sub(lambda match: _as_lines(match[0]), context["body"])
+
+
+def _as_lines(text):
+    text = text.replace("<dl>", '<span class="sig-lines">').replace("</dl>", "</span>")
+    return text.replace("<dd>", '<span class="sig-line">').replace("</dd>", "</span>")
+
+
 def setup(app):
     app.setup_extension("sphinx.ext.autosummary")
     autosummary.WELL_KNOWN_ABBREVIATIONS += ("Sec.", "Prop.", "Alg.", "Eq.", "Thm.", "Ch.")  # end no sentence
@@ -97,6 +109,7 @@ def setup(app):
     app.connect("missing-reference", link)
     app.connect("autodoc-process-docstring", escape, priority=100)  # before napoleon
     app.connect("autodoc-skip-member", skip)
+    app.connect("html-page-context", plain_signatures)
     # What a name links to is no dependency that Sphinx knows.
     state = int(hashlib.sha256(Path(api_pages.__file__).read_bytes()).hexdigest()[:8], 16)
     return {"version": "1", "env_version": state, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -146,7 +146,10 @@ def page_entries(docname, doctree, numbers):
     if kind == "glossary":
         return sections[:1] + list(term_entries(doctree))
     if kind == "reference":
-        return sections + list(object_entries(doctree))
+        objects = list(object_entries(doctree))
+        named = {entry["title"] for entry in objects}
+        # Headings say "Functions" and lists repeat the names: the page, unless it is that of one name, and its objects.
+        return [{**page, "text": page["text"][:200]} for page in sections[:1] if page["title"] not in named] + objects
     return sections
 
 

@@ -164,6 +164,13 @@ def test_literal_blocks_directives_and_outputs_stay():
     assert [new for old, new in zip(text.splitlines(), lines, strict=True) if old != new] == [r"\|c\|"]
 
 
+def test_lines_of_a_signature_are_no_list_of_definitions():
+    body = '<dt>f<span class="sig-paren">(</span>\n<dl>\n<dd>a,</dd>\n</dl>\n)</dt><dl><dd>kept</dd></dl>'
+    context = {"body": body}
+    learnable_reference.plain_signatures(None, "page", "", context, None)
+    assert context["body"].count("<dl>") == 1 and '<span class="sig-line">a,</span>' in context["body"]
+
+
 @pytest.mark.parametrize(
     ("target", "module", "label"),
     [
