@@ -11,7 +11,7 @@ all minimise
 over signed coefficients β whose sum is fixed, in total or within each of a few groups. :func:`solve` does
 that by sequential minimal optimisation: two variables move at a time, the pair being chosen by the second-order rule
 of Fan, Chen and Lin (2005). The functions after it translate the usual problems: :func:`classification`,
-:func:`nu_classification`, :func:`nearest_points`, :func:`regression`.
+:func:`nu_classification`, ``nearest_points``, :func:`regression`.
 
 In signed coefficients (β_k = y_kα_k for a classifier) the kernel matrix appears without labels. So
 one ``ColumnCache`` serves all problems over the same points: each class against the

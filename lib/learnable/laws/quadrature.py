@@ -258,7 +258,7 @@ def integrate_pieces(f, edges, rtol=1e-10, atol=1e-15):
     edges : ndarray of shape (m,)
         Increasing, at least two.
     rtol, atol : float
-        As in :func:`integrate_boxes`.
+        As in ``integrate_boxes``.
 
     Returns
     -------
@@ -287,7 +287,7 @@ def integrate_grid(f, box, rtol=0.0, atol=1e-7):
     box : ndarray of shape (2, 2)
         Finite (low, high) of the two coordinates.
     rtol, atol : float
-        As in :func:`integrate_boxes`.
+        As in ``integrate_boxes``.
 
     Returns
     -------

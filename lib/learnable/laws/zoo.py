@@ -50,7 +50,7 @@ def student(c=1.0):
     """Return x uniform on [0, 4c] hours of study, passed with p(1|x) = x/(c + x).
 
     Whatever c is: g* passes from x = c on, pi_1 = 1 - ln(5)/4 and R* = ln(5e/4)/4 for 0-1 loss
-    (Lember 2012, exercise of Section 1.2.4). See :func:`student_bayes_risk` for costs and
+    (Lember 2012, exercise of Section 1.2.4). See ``student_bayes_risk`` for costs and
     :func:`student_tradeoff` for rejection.
 
     Parameters

@@ -54,7 +54,7 @@ def warn_not_converged(what, n_iter, residual, tol, advice="raise max_iter", *, 
     advice : str, default="raise max_iter"
         What the caller can change.
     stacklevel : int, default=3
-        As in :func:`warnings.warn`; 3 blames the caller of the public function.
+        As in ``warnings.warn``; 3 blames the caller of the public function.
 
     Examples
     --------

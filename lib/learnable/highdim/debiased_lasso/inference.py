@@ -211,7 +211,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         Penalty of the scaled lasso: sqrt(2 log p / n), or ten times that, which overestimates sigma badly where
         there is signal.
     sigma : float or {"scaled", "robust"}, default="scaled"
-        Noise level: known, by the scaled lasso, or by :func:`robust_sigma`.
+        Noise level: known, by the scaled lasso, or by ``robust_sigma``.
     rows : sequence of int, optional
         Coefficients to make inference on; all by default.
     n_tries : int, default=6

@@ -48,7 +48,7 @@ def quic_path(S, alphas=10, *, penalize_diagonal=False, ratio=0.01, **options):
     ----------
     S : array-like of shape (p, p)
     alphas : int or array-like, default=10
-        Penalties, sorted to decrease; a number asks for as many between :func:`max_penalty` and `ratio` times it,
+        Penalties, sorted to decrease; a number asks for as many between ``max_penalty`` and `ratio` times it,
         equally spaced on a logarithmic scale.
     penalize_diagonal : bool, default=False
     ratio : float, default=0.01

@@ -111,7 +111,7 @@ class QPSolution(Result):
 
 
 def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
-    """Solve the quadratic program of :func:`dual_of_qp` through its dual, by an active-set method.
+    """Solve the quadratic program of ``dual_of_qp`` through its dual, by an active-set method.
 
     The dual lives on the non-negative orthant: multipliers enter when the dual still grows in them and leave when a
     step would make them negative, as in the non-negative least squares of Lawson and Hanson. Cost: one Cholesky
@@ -120,7 +120,7 @@ def solve_qp(K, c, A, d, B=None, e=None, *, tol=1e-10, max_iter=None):
     Parameters
     ----------
     K, c, A, d, B, e
-        As for :func:`dual_of_qp`.
+        As for ``dual_of_qp``.
     tol : float, default=1e-10
         On the dual gradient, relative to its scale.
     max_iter : int, optional
@@ -246,7 +246,7 @@ def kkt_report(x, alpha, K, c, A, d, B=None, e=None, beta=()):
     x, alpha, beta : arrays
         Primal point and multipliers.
     K, c, A, d, B, e
-        The problem, as for :func:`dual_of_qp`.
+        The problem, as for ``dual_of_qp``.
 
     Returns
     -------

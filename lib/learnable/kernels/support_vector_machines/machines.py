@@ -152,7 +152,7 @@ class HardMarginSVM(_KernelMachine):
         self.cache_mb = cache_mb
 
     def fit(self, X, y):
-        """Fit; cost as for :func:`learnable.kernels.smo.nearest_points`."""
+        """Fit; cost as for ``learnable.kernels.smo.nearest_points``."""
         X, signs = self._prepare(X, y)
         tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
         s = smo.classification(

@@ -144,7 +144,7 @@ class WordMoments:
     X : array-like or sparse matrix of shape (n, d)
         Counts.
     alpha0 : float, default=0
-        Sum of the Dirichlet parameters: the moments are those of :func:`lda_moments`.
+        Sum of the Dirichlet parameters: the moments are those of ``lda_moments``.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ class SingleTopicTensor(TensorEstimator):
     max_iter : int, default=30
         Power iterations.
     em_max_iter : int, default=0
-        Steps of EM from the tensor estimate (:func:`single_topic_em`).
+        Steps of EM from the tensor estimate (``single_topic_em``).
     random_state : int, Generator or None
 
     Attributes
@@ -103,7 +103,7 @@ class SingleTopicTensor(TensorEstimator):
 class LDATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SingleTopicTensor):
     """Latent Dirichlet allocation from its second and third moments (Anandkumar et al. 2014, Theorem 3.5).
 
-    The moments are those of :func:`~learnable.latent.tensor_decompositions.moments.lda_moments`; alpha0, the sum of the
+    The moments are those of ``lda_moments``; alpha0, the sum of the
     Dirichlet parameters, must be given. From an eigenvalue lam_i follows a_i = (2 / ((alpha0 + 2) lam_i))^2 and
     alpha_i = alpha0 (alpha0 + 1) a_i. O(nnz k + (n + d) k^3).
 
@@ -115,7 +115,7 @@ class LDATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SingleTopicTe
     n_restarts, max_iter, random_state :
         As in :class:`SingleTopicTensor`.
     em_max_iter : int, default=0
-        Sweeps of variational EM from the tensor estimate (:func:`lda_em`).
+        Sweeps of variational EM from the tensor estimate (``lda_em``).
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class LDATensor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SingleTopicTe
 
 @dataclass(frozen=True, eq=False)
 class TopicEM(Result):
-    """Weights and topics after EM, from :func:`single_topic_em`, with the log-likelihood after each iteration."""
+    """Weights and topics after EM, from ``single_topic_em``, with the log-likelihood after each iteration."""
 
     weights: np.ndarray
     topics: np.ndarray
@@ -185,7 +185,7 @@ class TopicEM(Result):
 
 @dataclass(frozen=True, eq=False)
 class LDAEM(Result):
-    """Topics, shares of documents and the bounds after each iteration, from :func:`lda_em`."""
+    """Topics, shares of documents and the bounds after each iteration, from ``lda_em``."""
 
     topics: np.ndarray
     shares: np.ndarray
