@@ -17,7 +17,6 @@ The solver below all of them is :mod:`learnable.kernels.smo`.
 from learnable.kernels.support_vector_machines.bounds import margin_bounds
 from learnable.kernels.support_vector_machines.conversions import C_to_D, largest_D
 from learnable.kernels.support_vector_machines.duality import (
-    DualQP,
     kkt_report,
     solve_qp,
 )
@@ -30,7 +29,6 @@ from learnable.kernels.support_vector_machines.report import support_vector_repo
 __all__ = [
     "C_to_D",
     "DualCoordinateSVM",
-    "DualQP",
     "HardMarginSVM",
     "HullDistance",
     "NuSVM",
