@@ -115,6 +115,8 @@ class GradientBoost(BinaryBoost):
     Round t weights the sample by D(i) ∝ −φ′(y_i f(x_i)), takes the rule with the smallest weighted error (the steepest
     coordinate), and moves along it. With φ = e^{−t} this *is* AdaBoost.
 
+    Cost O(n d (log n + n_rounds)) with stumps: features are sorted once.
+
     Parameters
     ----------
     loss : Surrogate or str
@@ -222,6 +224,8 @@ class GradientBoost(BinaryBoost):
 
 class LogitBoost(GradientBoost):
     """GradientBoost with the logistic loss: stagewise logistic regression on ±1 rules.
+
+    Cost O(n d (log n + n_rounds)) with stumps: features are sorted once.
 
     Parameters
     ----------

@@ -61,6 +61,8 @@ def adaboost_round(D, y, h):
 class AdaBoost(BinaryBoost):
     """AdaBoost: reweight so that the last rule becomes useless, and let all rules vote.
 
+    Cost O(n d (log n + n_rounds)) with stumps: features are sorted once.
+
     Parameters
     ----------
     base : {"stump", "columns"}, int, or weak learner

@@ -33,6 +33,8 @@ def _regression_learner(base):
 class StagewiseRegressor(RegressorMixin, BaseEstimator):
     """Forward stagewise additive modelling: add (α_t, h_t) that lowers ΣL(y_i, f(x_i) + α h(x_i)) most.
 
+    Cost O(n d (log n + n_rounds)) with stumps: features are sorted once.
+
     Parameters
     ----------
     base : {"stump", "linear", "spline"}, int, or weak learner
@@ -155,6 +157,8 @@ class L2Boost(StagewiseRegressor):
 
     `StagewiseRegressor` with the squared loss; with trees it is MART, with componentwise linear or spline bases the
     method of Bühlmann & Yu.
+
+    Cost O(n d (log n + n_rounds)) with stumps: features are sorted once.
 
     Parameters
     ----------

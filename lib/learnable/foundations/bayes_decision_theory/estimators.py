@@ -149,6 +149,8 @@ class CostSensitiveClassifier(_DecisionClassifier):
     Wraps a classifier with probabilities and predicts argmin_i sum_j L[j, i] p(j|x); for two classes this
     moves the threshold from 1/2 to b/(a + b).
 
+    Cost: that of the classifier, and O(n k²) for n decisions among k classes.
+
     Parameters
     ----------
     estimator : classifier
@@ -231,6 +233,8 @@ class RejectClassifier(_DecisionClassifier):
 
     Wraps a classifier with probabilities and predicts the class of smallest expected cost
     where that cost is at most `t`, else `reject_label` (Lember 2012, Section 1.3).
+
+    Cost: that of the classifier, and O(n k²) for n decisions among k classes.
 
     Parameters
     ----------

@@ -200,6 +200,8 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
     one-step correction. Valid for large n when the number of nonzero coefficients is far below
     √n/log p, with no assumption on the inverse covariance.
 
+    Cost O(n p²) for the covariance, then O(p²) a sweep for each row of M.
+
     Parameters
     ----------
     mu : float or {"adaptive", "paper"}, default="adaptive"

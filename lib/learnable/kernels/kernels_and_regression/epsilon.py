@@ -127,6 +127,8 @@ class EpsilonSVR(_EpsilonRegressor):
     scikit-learn's ``SVR(C, epsilon)`` is this with C = 1 / (2 alpha). Points inside the tube have gamma = 0,
     those on its boundary |gamma| <= 1, those outside |gamma| = 1.
 
+    Cost O(n d) for each step of the solver, which computes the kernel columns that it needs.
+
     Parameters
     ----------
     kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="rbf"
@@ -163,6 +165,8 @@ class EpsilonRidge(_EpsilonRegressor):
 
     ``epsilon=0`` is kernel ridge regression. Otherwise gamma_i = 0 for the points inside the tube, and
     y_i - f(x_i) = gamma_i / 2 + eps sign(gamma_i) outside it (Lember 2012, (4.6.19)).
+
+    Cost O(n d) for each step of the solver, which computes the kernel columns that it needs.
 
     Parameters
     ----------

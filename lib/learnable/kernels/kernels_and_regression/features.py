@@ -17,6 +17,8 @@ class RandomFourierFeatures(TransformerMixin, BaseEstimator):
     By Bochner's theorem exp(-gamma |x|^2) is the characteristic function of N(0, 2 gamma I), the law of the columns of
     W; b is uniform on [0, 2 pi].
 
+    Cost O(n d D) for D features.
+
     Parameters
     ----------
     gamma : {"scale", "auto"} or float, default="scale"
@@ -90,6 +92,8 @@ class _FeatureRidge(RegressorMixin, BaseEstimator):
 class RandomFourierRidge(_FeatureRidge):
     """Ridge regression on random Fourier features: kernel ridge for many points.
 
+    Cost O(n D (d + D)) for D features.
+
     Parameters
     ----------
     gamma : {"scale", "auto"} or float, default="scale"
@@ -121,6 +125,8 @@ class RandomFourierRidge(_FeatureRidge):
 
 class NystroemRidge(_FeatureRidge):
     """Ridge regression on the features K(x, landmarks) K_mm^{-1/2} of randomly chosen landmarks.
+
+    Cost O(n m (d + m)) for m landmarks.
 
     Parameters
     ----------

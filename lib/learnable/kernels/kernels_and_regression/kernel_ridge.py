@@ -51,6 +51,8 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
 class KernelRidge(KernelRegressor):
     """Kernel ridge regression with an unpenalised intercept.
 
+    Cost O(n² d + n³) with a Cholesky factor.
+
     Parameters
     ----------
     kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="rbf"

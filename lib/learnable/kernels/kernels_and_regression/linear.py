@@ -33,6 +33,8 @@ class Ridge(_LinearRegressor):
     The smaller of the two systems (Z'Z + lam I) w = Z'y and w = Z'alpha, (ZZ' + lam I) alpha = y is solved, with
     centred Z and y (Lember 2012, (4.6.4)). ``alpha=0`` gives the least-squares solution of least norm.
 
+    Cost O(n d min(n, d)).
+
     Parameters
     ----------
     alpha : float, default=1.0
@@ -79,6 +81,8 @@ class Lasso(_LinearRegressor):
     """Minimise 1/(2n) sum_i (y_i - w'x_i - a)^2 + alpha sum_j |w_j|.
 
     The scaling is scikit-learn's; :func:`lam_to_alpha` converts the penalty of the source's sum of squares.
+
+    Cost O(n d) a sweep over the coordinates.
 
     Parameters
     ----------

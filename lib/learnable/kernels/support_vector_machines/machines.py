@@ -107,6 +107,8 @@ class HardMarginSVM(_KernelMachine):
     Maximises Σα_i - ½Σα_iα_jy_iy_jK_ij over α ≥ 0 with
     Σα_iy_i = 0, through the nearest points of the two convex hulls.
 
+    Cost O(n d) for each step of the solver, which computes the kernel columns that it needs.
+
     Parameters
     ----------
     kernel : {"linear", "rbf", "poly", "precomputed"}, Kernel or callable, default="linear"
@@ -169,6 +171,8 @@ class SoftMarginSVM(_KernelMachine):
     - ``norm=1``: P = Σ C_iξ_i, multipliers in the box 0 ≤ α_i ≤ C_i;
     - ``norm=2``: P = ½Σ C_iξ_i², the hard-margin dual with 1/C_i added to the diagonal;
     - ``norm="mixed"``: P = Σ C_iξ_i + ½Σ C_(2,i)ξ_i².
+
+    Cost O(n d) for each step of the solver, which computes the kernel columns that it needs.
 
     Parameters
     ----------
@@ -303,6 +307,8 @@ class NuSVM(_KernelMachine):
     Minimises -γ + DΣ(γ - y_i(u'x_i+b))_+ over ‖u‖=1, with D = 1/(νn), through
     the dual: ½Σβ_iβ_jy_iy_jK_ij minimal over 0 ≤ β_i ≤ D,
     Σβ_i = 1, Σβ_iy_i = 0. Its optimal value is -‖Σβ_iy_ix_i‖.
+
+    Cost O(n d) for each step of the solver, which computes the kernel columns that it needs.
 
     Parameters
     ----------
