@@ -109,7 +109,7 @@ wheel: env ## build the package
 
 PIN := uv pip compile -q pyproject.toml --universal --python-version 3.11 --no-annotate --no-header --generate-hashes
 pins: ## resolve the pinned versions again from pyproject.toml (needs uv; UPGRADE=--upgrade for newer ones)
-	$(PIN) $(UPGRADE) --extra book --extra exercises --extra dev -c tools/constraints.txt -o requirements.txt
+	$(PIN) $(UPGRADE) --extra book --extra exercises --extra cluster --extra dev -c tools/constraints.txt -o requirements.txt
 	$(PIN) $(UPGRADE) --extra bench --extra exercises -c tools/constraints.txt -c requirements.txt -o requirements-bench.txt
 
 clean: ## remove what was built (the environment stays)

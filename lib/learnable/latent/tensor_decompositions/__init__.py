@@ -31,7 +31,6 @@ from learnable.latent.tensor_decompositions.moments import (
 )
 from learnable.latent.tensor_decompositions.multiview import HMMTensor, MultiViewTensor
 from learnable.latent.tensor_decompositions.perturbation import (
-    PerturbationBounds,
     perturbation_ratios,
     quadratic_bound,
     separation,
@@ -61,7 +60,6 @@ __all__ = [
     "ICATensor",
     "LDATensor",
     "MultiViewTensor",
-    "PerturbationBounds",
     "ProductMixtureTensor",
     "SingleTopicTensor",
     "SphericalGMMTensor",

@@ -12,7 +12,6 @@ from learnable.latent.tensor_decompositions.tensors import match_components, ope
 from learnable.validation import Result, check_finite_array, check_scalar
 
 __all__ = [
-    "PerturbationBounds",
     "perturbation_ratios",
     "quadratic_bound",
     "separation",
