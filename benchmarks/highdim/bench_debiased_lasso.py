@@ -125,7 +125,7 @@ def source_tables(smoke):
     sizes = [(200, 100, 4, 0.5)] if smoke else [(1000, 600, s0, b) for s0 in (10, 30) for b in (0.5, 0.25, 0.1)]
     sizes += [] if smoke else [(2000, 1500, 50, 0.5), (2000, 1500, 25, 0.25), (2000, 1500, 25, 0.1)]
     sizes += [] if smoke else [(400, 250, 8, 0.5), (400, 250, 8, 0.2)]  # the design of the lecture
-    printed = {"mu": "paper", "lam": "paper", "lam0": "paper"}
+    printed = {"mu": "paper", "alpha": "paper", "lam0": "paper"}
     models, table = {}, []
     for n, p, s0, b in sizes:
         made = problem(n, p, s0, b)  # X is the same for all configurations of a size: M is computed once

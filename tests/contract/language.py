@@ -18,6 +18,7 @@ import io
 import json
 import pkgutil
 import re
+import sys
 import warnings
 
 import fuzz
@@ -337,7 +338,7 @@ def mentions():
 
 def use(entry):
     """A name that no lecture, exercise, benchmark or other module uses."""
-    home = inspect.getsourcefile(inspect.unwrap(getattr(entry.value, "py_func", entry.value)))
+    home = importlib.import_module(entry.home).__file__ if entry.home in sys.modules else None
     if [place for place in mentions().get(entry.name, []) if place != home]:
         return
     if is_result(entry.value) or (inspect.isclass(entry.value) and issubclass(entry.value, BaseException)):
