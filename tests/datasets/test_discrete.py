@@ -103,10 +103,10 @@ def test_hmm_frequencies():
     model = made.model
     moves = np.zeros((2, 2))
     np.add.at(moves, (states[:-1], states[1:]), 1)
-    np.testing.assert_allclose(moves / moves.sum(axis=1, keepdims=True), model["transition"], atol=0.006)
+    np.testing.assert_allclose(moves / moves.sum(axis=1, keepdims=True), model["transmat"], atol=0.006)
     for state in (0, 1):
         seen = np.bincount(rolls[states == state], minlength=6) / (states == state).sum()
-        np.testing.assert_allclose(seen, model["emission"][state], atol=0.008)
+        np.testing.assert_allclose(seen, model["emissionprob"][state], atol=0.008)
     ring = sequences.make_hmm("ring", 1, 50_000, random_state=0)
     for state, mean in enumerate(ring.model["means"]):
         assert abs(ring.data[0][ring.states[0] == state].mean() - mean) < 0.06
@@ -120,7 +120,7 @@ def test_hmm_shapes_and_bad_models():
     assert [x.shape[1] for x in ragged.data] == [2] * 5 and {len(x) for x in ragged.data} <= set(range(3, 10))
     with pytest.raises(ValueError, match="either"):
         sequences.sample_hmm(startprob=[1.0], transmat=[[1.0]])
-    with pytest.raises(ValueError, match="transition"):
+    with pytest.raises(ValueError, match="transmat"):
         sequences.sample_hmm(startprob=[0.5, 0.5], transmat=[[0.5, 0.6], [0.5, 0.5]], means=[0, 1])
     with pytest.raises(ValueError, match="length"):
         sequences.sample_hmm(length=(9, 3), startprob=[1.0], transmat=[[1.0]], means=[0.0])

@@ -32,7 +32,10 @@ def pins(name="requirements.txt"):
 def test_pins_satisfy_the_ranges_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    files = {"requirements.txt": ("book", "exercises", "cluster", "dev"), "requirements-bench.txt": ("bench", "exercises")}
+    files = {
+        "requirements.txt": ("book", "exercises", "cluster", "dev"),
+        "requirements-bench.txt": ("bench", "exercises"),
+    }
     assert {extra for names in files.values() for extra in names} == set(extras), "an extra is pinned nowhere"
     for file, names in files.items():
         pinned = pins(file)
