@@ -137,6 +137,8 @@ def test_no_dead_internal_link(site):
             other = (path.parent / unquote(address.split("?")[0])).resolve() if address else path
             if not other.exists():
                 dead.append(f"{path.relative_to(site)} -> {target}")
+            elif "=" in fragment and other.name == "ledger.html":
+                continue  # a state of the ledger's filters, which ledger.js reads: tried in a test of its own
             elif fragment and other.suffix == ".html" and unquote(fragment) not in load(other).ids:
                 dead.append(f"{path.relative_to(site)} -> {target} (no such place)")
     assert dead == []
