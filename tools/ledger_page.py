@@ -90,8 +90,7 @@ def _kinds_table(printed):
     rows = []
     for kind, name in KINDS.items():
         count = Counter(entry.outcome for entry in printed if entry.kind == kind)
-        cells = "".join(f"<td>{count[outcome] or '–'}</td>" for outcome in OUTCOMES)
-        rows.append(f"<tr><td>{name}</td><td>{sum(count.values())}</td>{cells}</tr>")
+        rows.append(f"<tr><td>{name}</td>{_cells(count)}</tr>")
     return _totals("what the source printed", "run", rows, "Totals by kind")
 
 
@@ -108,10 +107,9 @@ def _chapters_table(found, chapters):
         if not own:
             continue
         total = sum(count[outcome] for outcome in OUTCOMES)
-        cells = "".join(f"<td>{count[outcome] or '–'}</td>" for outcome in OUTCOMES)
         rows.append(
             f'<tr id="ledger-{chapter.slug.replace("_", "-")}"><td>'
-            f'<a href="#chapter={chapter.name}">{html.escape(chapter.short_title)}</a></td><td>{total}</td>{cells}'
+            f'<a href="#chapter={chapter.name}">{html.escape(chapter.short_title)}</a></td>{_cells(count)}'
             f"<td>{count['finding'] or '–'}</td><td>{_bar(count, total)}</td></tr>"
         )
     return _totals("Chapter", "claims", rows, "Totals by chapter", extra="<th>findings</th><th>share</th>")
@@ -122,9 +120,14 @@ def _sources_table(printed):
     for document in sorted({entry.document for entry in printed}):
         count = Counter(entry.outcome for entry in printed if entry.document == document)
         total = sum(count.values())
-        cells = "".join(f"<td>{count[outcome] or '–'}</td>" for outcome in OUTCOMES)
-        rows.append(f"<tr><td>{html.escape(document)}</td><td>{total}</td>{cells}<td>{_bar(count, total)}</td></tr>")
+        rows.append(f"<tr><td>{html.escape(document)}</td>{_cells(count)}<td>{_bar(count, total)}</td></tr>")
     return _totals("Source", "claims", rows, "Totals by source", extra="<th>share</th>")
+
+
+def _cells(count):
+    """The total of all outcomes, then each."""
+    each = "".join(f"<td>{count[outcome] or '–'}</td>" for outcome in OUTCOMES)
+    return f"<td>{sum(count[outcome] for outcome in OUTCOMES)}</td>{each}"
 
 
 def _totals(first, second, rows, label, extra=""):

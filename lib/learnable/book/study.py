@@ -37,6 +37,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from learnable._cluster import joblib_backend
 from learnable.book.claims import with_error
 from learnable.book.sources import code_digest
 
@@ -332,29 +333,12 @@ def _outcomes(one, cells, n_jobs, scheduler, progress):
     from joblib import Parallel, delayed
     from tqdm import tqdm
 
-    with _backend(scheduler):
+    with joblib_backend(scheduler):
         count = -1 if scheduler else min(n_jobs, len(cells))
         pool = Parallel(n_jobs=count, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
         outcomes = pool(delayed(_run_cell)(one, setting, repetition) for setting, repetition in cells)
         label = f"{one.chapter} {one.name}"
         yield from tqdm(outcomes, total=len(cells), desc=label, unit="cell", disable=not progress, smoothing=0.05)
-
-
-@contextlib.contextmanager
-def _backend(scheduler):
-    if scheduler is None:
-        yield
-        return
-    try:
-        from distributed import Client
-    except ModuleNotFoundError:
-        raise ValueError('a Dask cluster needs `pip install "dask[distributed]"` here and on its workers') from None
-    from joblib import parallel_config
-
-    with Client(scheduler, timeout=20) as client:
-        client.wait_for_workers(1, timeout=60)
-        with parallel_config(backend="dask"):
-            yield
 
 
 def _run_cell(one, setting, repetition):
@@ -445,11 +429,6 @@ def stored_result(chapter, name, folder=RESULTS):
     return StudyResult(
         chapter, name, told["source"], told["scale"], rows, told["seconds"], told.get("note"), told["made"]
     )
-
-
-def stale(result):
-    """Whether the code has changed since the stored result was made."""
-    return find_studies(result.chapter)[result.name].digest != result.made.get("digest")
 
 
 def _record(result):

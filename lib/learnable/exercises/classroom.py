@@ -18,8 +18,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed
 from tqdm import tqdm
+
+from learnable._cluster import joblib_backend
 
 from .checking import SandboxError
 from .confine import Limits, describe
@@ -159,7 +161,7 @@ def grade_all(
             for name, a in assignments.items()
         }
         main = None if scheduler else os.getpid()
-        with _backend(scheduler):
+        with joblib_backend(scheduler):
             count = -1 if scheduler else min(jobs, len(todo))
             run = Parallel(n_jobs=count, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
             outcomes = run(delayed(_grade_in_worker)(k, cells_of(p, k[0]), settings[c], main) for c, k, p in todo)
@@ -178,20 +180,6 @@ def grade_all(
                     book.failed += [(submitted, why) for group in waiting.values() for submitted in group]
     book.rows.sort(key=lambda row: (row[0].student, row[1]["chapter"], str(row[0].path)))
     return book
-
-
-@contextlib.contextmanager
-def _backend(scheduler):
-    """Let joblib use the processes of this machine, or a Dask cluster."""
-    if scheduler is None:
-        yield
-        return
-    from distributed import Client
-
-    with Client(scheduler, timeout=20) as client:
-        client.wait_for_workers(1, timeout=60)
-        with parallel_config(backend="dask"):
-            yield
 
 
 def cells_of(path, key):
