@@ -6,11 +6,13 @@ numbers follow. Findings are counted apart: nobody else has stated them, so they
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
 from collections import Counter
 from dataclasses import dataclass
 
+from learnable.book.study import find_studies, stored_result
 from tools.project import raw
 
 UP = "../../"  # from book/generated/ to the root of the site
@@ -18,12 +20,14 @@ KINDS = {"empirical": "figures of tables and plots", "theorem": "theorems and bo
 # Names that older claims use.
 OLD_KINDS = {"worked number": "worked", "table": "empirical", "figure": "empirical", "experiment": "empirical"}
 OURS = re.compile(r"\b(this book|trial|our reading)\b", re.I)
-OUTCOMES = ("reproduced", "reproduced, smaller", "same direction", "differs")
+OUTCOMES = ("reproduced", "reproduced, smaller", "same direction", "differs", "not run")
+RUN = OUTCOMES[:-1]
 HEADINGS = {
     "reproduced": "reproduced at the source's scale",
     "reproduced, smaller": "reproduced at a smaller scale",
     "same direction": "same direction",
     "differs": "differs",
+    "not run": "not run",
 }
 
 
@@ -66,23 +70,80 @@ def text(chapters, claims):
     found = entries(chapters, claims)
     printed = [entry for entry in found if entry.kind != "finding"]
     empirical = Counter(entry.outcome for entry in printed if entry.kind == "empirical")
-    told = ", ".join(f"**{empirical[outcome]}** {HEADINGS[outcome]}" for outcome in OUTCOMES)
+    told = ", ".join(f"**{empirical[outcome]}** {HEADINGS[outcome]}" for outcome in RUN)
+    count = sum(empirical[outcome] for outcome in RUN)
     return (
         "# Ledger of claims\n\n"
         "Every chapter states what its source printed and measures it again, in the open, each time that the book is "
-        f"built. Of the figures in the sources' tables and plots, {sum(empirical.values())} were run again: {told}.\n\n"
+        f"built. Of the figures in the sources' tables and plots, {count} were run again: {told}. "
+        f"Another {empirical['not run']} were not run, each with its reason.\n\n"
         + raw(_kinds_table(printed) + _findings_line(found))
         + "\nThe verdict follows from a rule. A figure is *reproduced* if it lies within half a unit of the last "
         "printed digit, plus three Monte Carlo standard errors of our run, plus whatever tolerance the source itself "
         "states. It has the *same direction* if that fails but the effect has the printed sign by more than two "
         "standard errors. Otherwise it *differs*. Every claim that is not reproduced carries the reason; follow a "
         "claim to see the cell that measured it. *Findings* are what we measured ourselves: they have no verdict.\n\n"
-        "## By chapter\n\n"
+        + _studies_section(chapters)
+        + "## By chapter\n\n"
         + raw(_chapters_table(found, chapters))
         + "\n## By source\n\n"
         + raw(_sources_table(printed))
         + "\n## All entries\n\n"
         + raw(_table(found, chapters))
+    )
+
+
+def _studies_section(chapters):
+    """What is stored of the studies at the sources' scale: when and how it was made, and whether by today's code."""
+    rows = []
+    for chapter in chapters:
+        stored = stored_studies(chapter.slug)
+        rows += [_study_row(chapter, *one) for one in stored]
+    if not rows:
+        return ""
+    heads = "".join(f"<th>{h}</th>" for h in ("Study", "Printed in", "Settings", "Cells", "Seconds", "Made"))
+    return (
+        "## Studies\n\nExperiments that a page cannot wait for are run ahead, cell by cell, and their figures travel "
+        "with the package; [](/book/how_it_is_run.md) says how to run them again. Seconds are processor time of all "
+        "cells.\n\n"
+        + raw(
+            '<div class="table-scroll" tabindex="0" role="region" aria-label="Studies"><table class="ledger-table">'
+            f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        )
+        + "\n"
+    )
+
+
+def stored_studies(slug):
+    """``[(study, stored result), ...]`` of a chapter; a stored result without its study is left out."""
+    try:
+        known = find_studies(slug)
+    except LookupError:
+        return []
+    found = []
+    for name, study in known.items():
+        with contextlib.suppress(LookupError):
+            found.append((study, stored_result(slug, name)))
+    return found
+
+
+def stale(study, result):
+    """Whether the code behind a study has changed since its stored result was made."""
+    return result.made.get("digest") != study.digest
+
+
+def _study_row(chapter, study, result):
+    cells = sum(max(row.count.values()) for row in result.rows)
+    made = html.escape(f"{result.made.get('date', '')}, {result.made.get('machine', '')}")
+    note = f'<br><span class="ledger-scale">{html.escape(result.note)}</span>' if result.note else ""
+    if result.scale != "paper":
+        note += f'<br><span class="ledger-scale">{result.scale:.0%} of the repetitions</span>'
+    old = '<br><span class="ledger-because">the code has changed since</span>' if stale(study, result) else ""
+    return (
+        f'<tr id="study-{chapter.slug}-{study.name}"><td><a href="{UP}{chapter.docname}.html">'
+        f"{html.escape(chapter.short_title)}</a><br><code>{study.name}</code></td>"
+        f"<td>{html.escape(result.source)}{note}</td><td>{len(result.rows)}</td><td>{cells}</td>"
+        f"<td>{result.seconds:.0f}</td><td>{made}{old}</td></tr>"
     )
 
 
@@ -187,6 +248,9 @@ def _row(entry):
     link = f"{UP}{chapter.docname}.html#{record['id']}"
     scale = f'<br><span class="ledger-scale">run at {text["scale"]}</span>' if text["scale"] else ""
     reason = f'<br><span class="ledger-because">{text["because"]}</span>' if text["because"] else ""
+    study = ""
+    if text.get("study"):
+        study = f'<br><a class="ledger-scale" href="#study-{chapter.slug}-{text["study"]}">study {text["study"]}</a>'
     outcome = entry.outcome
     source = html.escape(entry.document) if entry.kind == "finding" else text["source"]
     return (
@@ -195,6 +259,6 @@ def _row(entry):
         f'<td><span class="claim-verdict claim-{_css(outcome)}">{HEADINGS.get(outcome, outcome)}</span></td>'
         f'<td><a href="{link}">{text["statement"]}</a><br><span class="ledger-chapter">'
         f"{html.escape(chapter.short_title)}</span>{reason}</td>"
-        f"<td>{'–' if entry.kind == 'finding' else text['reported']}</td><td>{text['measured']}{scale}</td>"
-        f"<td>{source}</td></tr>"
+        f"<td>{'–' if entry.kind == 'finding' else text['reported']}</td>"
+        f"<td>{text['measured'] or '–'}{scale}{study}</td><td>{source}</td></tr>"
     )

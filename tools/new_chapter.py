@@ -27,10 +27,9 @@ By concept:
 - :mod:`.experiments`: the tables of the source, at any scale.
 """
 
-from learnable.{part}.{slug}.experiments import SpreadStudy, spread_of_means
 from learnable.{part}.{slug}.means import Settling, running_mean, settle, standard_error
 
-__all__ = ["Settling", "SpreadStudy", "running_mean", "settle", "spread_of_means", "standard_error"]
+__all__ = ["Settling", "running_mean", "settle", "standard_error"]
 '''
 
 CODE = '''"""Running means, and from when on to believe them (Author year, Sec. 1). Replace this example by your method.
@@ -160,64 +159,24 @@ def _running_mean(x):
     return out
 '''
 
-EXPERIMENTS = '''"""The experiments of the source: small in the lecture, at the source's own scale elsewhere."""
+EXPERIMENTS = '''"""The experiments of the source: small in the lecture, at its own scale elsewhere."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
+from learnable.book.study import study
 from learnable.{part}.{slug}.means import running_mean
-from learnable.validation import check_scalar
 
-__all__ = ["SpreadStudy", "spread_of_means"]
-
-
-@dataclass(frozen=True)
-class SpreadStudy:
-    """What `spread_of_means` returns: the table of the source (Author year, Table 1).
-
-    Attributes
-    ----------
-    sizes : ndarray of shape (k,)
-        Sample sizes.
-    spread : ndarray of shape (k,)
-        Standard deviation of the mean over the repetitions.
-    """
-
-    sizes: np.ndarray
-    spread: np.ndarray
+__all__ = ["scatter"]
 
 
-def spread_of_means(sizes=(10, 40, 160), *, n_repeats=400, random_state=None):
-    """How far means of standard normal samples scatter, for several sizes. Cost O(n_repeats max(sizes)).
-
-    Parameters
-    ----------
-    sizes : sequence of int, default=(10, 40, 160)
-        Sample sizes.
-    n_repeats : int, default=400
-        Samples of the largest size; the smaller ones are their beginnings.
-    random_state : int, Generator or None, default=None
-        The same value gives the same answer.
-
-    Returns
-    -------
-    SpreadStudy
-        A row for each size.
-
-    Examples
-    --------
-    >>> study = spread_of_means(random_state=0)
-    >>> (study.spread * np.sqrt(study.sizes)).round().tolist()
-    [1.0, 1.0, 1.0]
-    """
-    n_repeats = check_scalar(n_repeats, "n_repeats", low=2, integer=True)
-    sizes = np.array([check_scalar(size, "sizes", low=1, integer=True) for size in sizes])
-    samples = np.random.default_rng(random_state).normal(size=(n_repeats, sizes.max()))
-    means = np.array([running_mean(sample) for sample in samples])
-    return SpreadStudy(sizes, means[:, sizes - 1].std(axis=0))
+@study(
+    source="Author year, Table 1",
+    paper={{"repetitions": 400, "n": [10, 40, 160]}},
+    lecture={{"repetitions": 100, "n": [10, 40]}},
+)
+def scatter(random_state, *, n):
+    """Square of the mean of n standard normal values: 1/n on average. Replace this example by the source's table."""
+    return {{"square": running_mean(random_state.normal(size=n))[-1] ** 2}}
 '''
 
 DOOR = '''"""{part_title}."""
@@ -247,7 +206,8 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from learnable.{part}.{slug} import running_mean, settle, spread_of_means, standard_error
+from learnable.{part}.{slug} import running_mean, settle, standard_error
+from learnable.{part}.{slug}.experiments import scatter
 
 X = np.random.default_rng(0).normal(size=50)
 
@@ -269,15 +229,14 @@ def test_claim_03_settles_where_all_later_means_are_near():
 
 
 def test_claim_04_means_scatter_by_the_root_of_n():
-    study = spread_of_means((10, 1000), n_repeats=400, random_state=0)
-    # A standard deviation from 400 repetitions has a relative error of 1/sqrt(800) = 3.5 %; four of those.
-    np.testing.assert_allclose(study.spread * np.sqrt(study.sizes), 1.0, rtol=0.14)
+    result = scatter.at("paper")
+    for n in (10, 40, 160):
+        # The study's own seeds are fixed, so this cannot flicker; four standard errors would catch a factor of two.
+        assert abs(result.mean("square", n=n) - 1 / n) < 4 * result.se("square", n=n)
 
 
 def test_the_same_seed_gives_the_same_answer():
-    for state in (7, np.random.default_rng(7)):
-        assert (spread_of_means(random_state=state).spread == spread_of_means(random_state=7).spread).all()
-    assert (spread_of_means(random_state=8).spread != spread_of_means(random_state=7).spread).any()
+    assert scatter.cell({{"n": 10}}, 0) == scatter.cell({{"n": 10}}, 0) != scatter.cell({{"n": 10}}, 1)
 
 
 def test_results_are_frozen_and_inputs_stay():
@@ -299,8 +258,6 @@ def test_bad_settings_are_refused():
         standard_error([1.0])
     with pytest.raises(ValueError, match="tol"):
         settle(X, 0.0, tol=-1.0)
-    with pytest.raises(ValueError, match="n_repeats"):
-        spread_of_means(n_repeats=1)
 '''
 
 BENCH = '''"""{title}, beside what a user would pick instead."""
@@ -370,8 +327,8 @@ LECTURE = [
     (
         "code",
         "import numpy as np\nfrom matplotlib import pyplot as plt\n\n"
-        "from learnable.book import Slider, claim, explore, show, use_style\n"
-        "from learnable.{part}.{slug} import running_mean, settle, spread_of_means, standard_error\n\nuse_style()",
+        "from learnable.book import Slider, claim, compare, explore, show, use_style\n"
+        "from learnable.{part}.{slug} import experiments, running_mean, settle, standard_error\n\nuse_style()",
     ),
     (
         "markdown",
@@ -396,16 +353,18 @@ LECTURE = [
         "last = running_mean(np.arange(1, 101))[-1]\n"
         "halved = standard_error(np.tile(x, 4)) / standard_error(x)\n"
         "start = settle([4, 0, 2, 2], centre=2, tol=0.5).index\n"
-        "study = spread_of_means(random_state=0)",
+        'scatter = experiments.scatter.at("lecture")',
     ),
     (
         "code",
         'claim("The mean of the numbers 1 to 100 is 50.5", reported="50.5", measured=last,\n'
-        '      source="the source, Sec. 1", kind="worked number")\n'
+        '      source="the source, Sec. 1", kind="worked")\n'
         'claim("Four times the observations halve the standard error", reported="0.50", measured=halved,\n'
-        '      source="the source, Sec. 2", kind="worked number")\n'
+        '      source="the source, Sec. 2", kind="worked")\n'
         'claim("The mean of 4, 0, 2, 2 stays near 2 from the second value on", reported=1, measured=start,\n'
-        '      source="the source, Sec. 3", kind="worked number")',
+        '      source="the source, Sec. 3", kind="worked")\n'
+        'compare("Mean square of the mean", scatter, [({{"n": 10}}, "0.1"), ({{"n": 40}}, "0.03")],\n'
+        '        figure="square", scale="100 repetitions")',
     ),
     ("markdown", "## Explore"),
     (

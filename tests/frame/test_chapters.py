@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import yaml
 
-from tools import maps, pages, parts_page, readme, toc, ways
+from tools import ledger_page, maps, pages, parts_page, readme, toc, ways
 from tools.notebooks import problems, strip
 from tools.paths_page import routes
 from tools.project import PARTS, ROOT, chapters, executable_pages, settings, toc_documents
@@ -110,10 +110,21 @@ def test_chapter_claims_and_explores(chapter):
 
 
 @each_chapter
+def test_claims_are_what_the_source_printed(chapter):
+    kinds = ", ".join(ledger_page.KINDS)
+    for record in pages.claims(chapter):
+        if record["kind"] == "finding":
+            continue
+        told = f"{chapter.name}: {record['statement']!r}"
+        assert record["kind"] in ledger_page.KINDS, f"{told} is of kind {record['kind']!r}, not {kinds}"
+        assert not ledger_page.OURS.search(record["source"]), f"{told} cites ourselves: that is finding(...)"
+
+
+@each_chapter
 def test_chapter_ends_like_every_chapter(chapter):
     text = "\n".join("".join(c["source"]) for c in chapter.notebook["cells"] if c["cell_type"] == "markdown")
     headings = re.findall(r"^## (.+)$", text, re.M)
-    for wanted in ("Summary", "Check yourself", "Exercises", "Further reading"):
+    for wanted in ("Use it tomorrow", "Summary", "Check yourself", "Exercises", "Further reading"):
         assert any(wanted in heading for heading in headings), f"{chapter.name}: no section “{wanted}”"
     assert text.count("{dropdown}") >= 3, f"{chapter.name}: three to five self-check questions with folded answers"
 

@@ -18,6 +18,7 @@ from learnable.book.claims import (
     compare,
     evaluate,
     finding,
+    not_run,
     with_error,
 )
 from learnable.book.study import study
@@ -172,7 +173,7 @@ def table():
 
 def test_a_table_gives_every_row_a_verdict_and_an_entry(displayed):
     printed = [({"n": 10}, "10.5"), ({"n": 20}, "44")]
-    with pytest.raises(ClaimError, match=r"1 rows are not reproduced, the first is n = 20"):
+    with pytest.raises(ClaimError, match=r"1 figures are not reproduced, the first is n = 20"):
         compare("Errors", table(), printed, figure="error")
     compare("Errors", table(), printed, figure="error", because="the machine is another")
     records = displayed[0][MIME]["claims"]
@@ -180,8 +181,22 @@ def test_a_table_gives_every_row_a_verdict_and_an_entry(displayed):
     assert [record["because"] for record in records] == [None, "the machine is another"]
     assert len({record["id"] for record in records}) == 2
     assert all(f'id="{record["id"]}"' in displayed[0]["text/html"] for record in records)
-    with pytest.raises(ClaimError, match="every row is reproduced"):
+    with pytest.raises(ClaimError, match="every figure is reproduced"):
         compare("Errors", table(), printed[:1], figure="error", because="no reason")
+
+
+def test_a_table_with_several_figures_gives_each_an_entry(displayed):
+    compare("Errors", table(), [({"n": 10}, {"error": "10.5"})])
+    (data,) = displayed
+    (record,) = data[MIME]["claims"]
+    assert record["figure"] == "error" and record["statement"] == "Errors: error, n = 10"
+
+
+def test_what_was_not_run_says_why(displayed):
+    with pytest.raises(ValueError, match="reason"):
+        not_run("Errors on the digits", reported="0.05", source="Author 2000, Table 2", because="")
+    not_run("Errors on the digits", reported="0.05", source="Author 2000, Table 2", because="no data")
+    assert displayed[0][MIME]["verdict"] == "not run" and "measured" not in displayed[0]["text/plain"]
 
 
 def test_a_table_of_a_smaller_run_says_so():

@@ -3,7 +3,7 @@
 >>> from learnable.book import claim, explore, show, use_style
 """
 
-from learnable.book.claims import ClaimError, at_least, at_most, between, claim, compare, finding
+from learnable.book.claims import ClaimError, at_least, at_most, between, claim, compare, finding, not_run
 from learnable.book.explorer import Slider, explore
 from learnable.book.style import COLORS, show, use_style
 
@@ -18,6 +18,7 @@ __all__ = [
     "compare",
     "explore",
     "finding",
+    "not_run",
     "show",
     "use_style",
 ]

@@ -15,8 +15,8 @@ The verdict is not a matter of taste. With r the reported and m the measured fig
 
 Anything but *reproduced* must come with a reason (``because=``), and a reason that is no longer needed is an error
 too: so a chapter cannot quietly keep a verdict that no longer holds. `compare` does the same for a whole table of the
-source beside a study, and `finding` states what we measured ourselves: no verdict, and the ledger counts it apart.
-In a notebook that somebody has open, where
+source beside a study, `not_run` names a printed figure that nobody has run again here, and why, and `finding` states
+what we measured ourselves: no verdict, and the ledger counts it apart. In a notebook that somebody has open, where
 parameters are there to be changed, the box says so instead, and the cells after it run.
 """
 
@@ -42,13 +42,14 @@ __all__ = [
     "claim",
     "compare",
     "finding",
+    "not_run",
 ]
 
 MIME = "application/vnd.learnable.claim+json"
 VERDICTS = ("reproduced", "same direction", "differs")
 # A figure of a table or plot, a theorem or bound, a number worked out in the text. The others are names of before.
 KINDS = ("empirical", "theorem", "worked", "worked number", "table", "figure", "experiment")
-_MARKS = {"reproduced": "✓", "same direction": "≈", "differs": "✗"}
+_MARKS = {"reproduced": "✓", "same direction": "≈", "differs": "✗", "not run": "–"}
 
 
 class ClaimError(ValueError):
@@ -199,8 +200,45 @@ def finding(statement, *, measured, se=None, n=None, scale=None):
     )
 
 
-def compare(statement, result, printed, *, figure, source=None, tol=0.0, null=None, scale=None, because=None):
-    """Put a table of the source beside a study: a row, a verdict and a ledger entry for each printed figure.
+def not_run(statement, *, reported, source, because):
+    """Name a figure that the source printed and this book has not run again, with the reason.
+
+    Parameters
+    ----------
+    statement : str
+        What the figure is, in the book's own words.
+    reported : str or float
+        What is printed.
+    source : str
+        Where.
+    because : str
+        Why it was not run: data that may not be passed on, hours of computing.
+
+    Examples
+    --------
+    >>> not_run("Error on the post-office digits", reported="0.051", source="Author 2004, Table 2",
+    ...         because="the images may not be passed on")
+    {'text/plain': '– not run: Error on the post-office digits | reported 0.051 | Author 2004, Table 2 | because ...
+    """
+    if not because:
+        raise ValueError("not_run needs a reason: because=...")
+    _display(
+        {
+            "id": _id(statement),
+            "statement": statement,
+            "kind": "empirical",
+            "reported": _reported_text(reported),
+            "measured": None,
+            "verdict": "not run",
+            "source": _checked_source(source),
+            "scale": None,
+            "because": because,
+        }
+    )
+
+
+def compare(statement, result, printed, *, figure=None, source=None, tol=0.0, null=None, scale=None, because=None):
+    """Put a table of the source beside a study: a row for each setting, a ledger entry for each printed figure.
 
     Parameters
     ----------
@@ -208,41 +246,48 @@ def compare(statement, result, printed, *, figure, source=None, tol=0.0, null=No
         What the figures are, in the book's own words.
     result : StudyResult
         The study, stored or run here.
-    printed : list of (dict, figure)
-        The setting of a row and what the source prints there; figures as in `claim`.
-    figure : str
-        Which figure of the study.
+    printed : list of (dict, figure) or of (dict, dict of figures)
+        The setting of a row and what the source prints there: one figure, or several by their names in the study. Each
+        is given as in `claim`.
+    figure : str, optional
+        Which figure of the study, where ``printed`` has one for each row.
     source : str, optional
         Where it is printed; the study's own by default.
-    tol, null : float, optional
-        As in `claim`, for every row.
+    tol, null : float or dict of float, optional
+        As in `claim`: one for all figures, or by name.
     scale : str, optional
         The size of the run where it is not the source's; for a study run at less than the paper's grid it is required.
     because : str, optional
-        Why some rows are not reproduced; required exactly when there are such rows.
+        Why some figures are not reproduced; required exactly when there are such figures.
     """
     if result.scale != "paper" and scale is None:
         raise ValueError(f"{result.name} was run at scale {result.scale!r}: say at which size with scale=...")
     records = []
     for setting, reported in printed:
         told = ", ".join(f"{name} = {value}" for name, value in setting.items())
-        options = {"reported": reported, "measured": result.mean(figure, **setting), "se": result.se(figure, **setting)}
-        options |= {"source": source or result.source, "kind": "empirical", "tol": tol, "null": null, "scale": scale}
-        name = f"{statement}: {told}"
-        try:
-            record = evaluate(name, **options)
-        except ClaimError:
-            record = evaluate(name, **options, because=because or "-")
-        records.append({**record, "study": result.name, "setting": told})
+        for name, value in (reported if isinstance(reported, dict) else {figure: reported}).items():
+            options = {"reported": value, "measured": result.mean(name, **setting), "se": result.se(name, **setting)}
+            options |= {"source": source or result.source, "kind": "empirical", "scale": scale}
+            options |= {"tol": _for_figure(tol, name) or 0.0, "null": _for_figure(null, name)}
+            full = f"{statement}: {f'{name}, ' if isinstance(reported, dict) else ''}{told}"
+            try:
+                record = evaluate(full, **options)
+            except ClaimError:
+                record = evaluate(full, **options, because=because or "-")
+            records.append({**record, "study": result.name, "setting": told, "figure": name})
     missed = [record for record in records if record["verdict"] != "reproduced"]
     if not live() and bool(missed) != bool(because):
         raise ClaimError(
-            f"{statement!r}: every row is reproduced, remove because={because!r}"
+            f"{statement!r}: every figure is reproduced, remove because={because!r}"
             if because
-            else f"{statement!r}: {len(missed)} rows are not reproduced, the first is {missed[0]['setting']} "
+            else f"{statement!r}: {len(missed)} figures are not reproduced, the first is {missed[0]['setting']} "
             f"(printed {missed[0]['reported']}, measured {missed[0]['measured']}). Say why with because=..."
         )
     _display_table(statement, records, because)
+
+
+def _for_figure(given, name):
+    return given.get(name) if isinstance(given, dict) else given
 
 
 def evaluate(
@@ -268,6 +313,7 @@ def evaluate(
         raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
     if se is not None and n is not None:
         raise ValueError("give the standard error (se) or the number of repetitions (n), not both")
+    source = _checked_source(source)
     if tol < 0:
         raise ValueError(f"tol must not be negative, got {tol}")
     one = isinstance(reported, (str, Bound)) or np.ndim(reported) == 0
@@ -296,6 +342,12 @@ def evaluate(
         "scale": scale,
         "because": because,
     }
+
+
+def _checked_source(source):
+    if not isinstance(source, str) or not source.strip():
+        raise ValueError(f"source must say where the figure is printed, got {source!r}")
+    return source
 
 
 def _id(statement):
@@ -394,7 +446,8 @@ def _display(record):
     from IPython.display import display
 
     parts = [f"{_MARKS[record['verdict']]} {record['verdict']}: {record['statement']}"]
-    parts.append(f"reported {record['reported']}, measured {record['measured']}")
+    measured = f", measured {record['measured']}" if record["measured"] else ""
+    parts.append(f"reported {record['reported']}{measured}")
     parts.append(record["source"])
     if record["scale"]:
         parts.append(f"run at {record['scale']}")
@@ -421,29 +474,47 @@ def _display_finding(record):
 
 
 def _display_table(statement, records, because):
+    """A row for each setting, a column for each figure: what is printed, what was measured, the verdict."""
     from IPython.display import display
 
-    lines, rows = [], []
+    figures = list(dict.fromkeys(record["figure"] for record in records))
+    several = len(figures) > 1
+    lines, cells = [], {}
     for record in records:
         mark = f"{_MARKS[record['verdict']]} {record['verdict']}"
-        lines.append(f"  {record['setting']}: printed {record['reported']}, measured {record['measured']}, {mark}")
+        place = f"{record['setting']}, {record['figure']}" if several else record["setting"]
+        lines.append(f"  {place}: printed {record['reported']}, measured {record['measured']}, {mark}")
         css = record["verdict"].replace(" ", "-")
-        cells = "".join(f"<td>{html.escape(record[key])}</td>" for key in ("setting", "reported", "measured"))
-        rows.append(
-            f'<tr id="{record["id"]}">{cells}<td><span class="claim-verdict claim-{css}">{mark}</span></td></tr>'
-        )
+        word = mark[0] if several else mark
+        verdict = f'<span class="claim-verdict claim-{css}" title="{record["verdict"]}">{word}</span>'
+        texts = (html.escape(record["reported"]), html.escape(record["measured"]), verdict)
+        cells.setdefault(record["setting"], {})[record["figure"]] = record["id"], texts
+    rows = "".join(
+        f"<tr><td>{html.escape(setting)}</td>{''.join(_figure_cells(found.get(name)) for name in figures)}</tr>"
+        for setting, found in cells.items()
+    )
+    names = "".join(f'<th colspan="3">{html.escape(str(name))}</th>' for name in figures)
+    heads = f"<tr><th></th>{names}</tr>" if several else ""
+    heads += f"<tr><th>setting</th>{'<th>printed</th><th>measured</th><th></th>' * len(figures)}</tr>"
     first = records[0]
     scale = f", run at {first['scale']}" if first["scale"] else ""
     foot = f"{first['source']}{scale}"
     reason = f'<p class="claim-because"><b>Why not all:</b> {html.escape(because)}</p>' if because else ""
     shown = (
         f'<div class="claim claim-table"><p class="claim-head">{html.escape(statement)}</p>'
-        '<div class="table-scroll"><table><thead><tr><th>setting</th><th>printed</th><th>measured</th><th></th></tr>'
-        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f'<div class="table-scroll" tabindex="0" role="region" aria-label="{html.escape(statement)}"><table>'
+        f"<thead>{heads}</thead><tbody>{rows}</tbody></table></div>"
         f'<p class="claim-source">{html.escape(foot)}</p>{reason}</div>'
     )
     plain = "\n".join([f"{statement} | {foot}", *lines, *([f"because {because}"] if because else [])])
     display({"text/plain": plain, "text/html": shown, MIME: {"claims": records}}, raw=True)
+
+
+def _figure_cells(found):
+    if found is None:
+        return '<td colspan="3"></td>'
+    name, (reported, measured, verdict) = found
+    return f'<td id="{name}">{reported}</td><td>{measured}</td><td>{verdict}</td>'
 
 
 def _display_live(statement, options):
@@ -479,12 +550,12 @@ def _to_html(record):
     text = {key: html.escape(value) if value else "" for key, value in record.items()}
     css = record["verdict"].replace(" ", "-")
     extra = f'<span class="claim-scale">run at {text["scale"]}</span>' if text["scale"] else ""
+    measured = f"<span>measured <b>{text['measured']}</b></span> " if text["measured"] else ""
     reason = f'<p class="claim-because"><b>Why:</b> {text["because"]}</p>' if text["because"] else ""
     return (
         f'<div class="claim claim-{css}" id="{text["id"]}">'
         f'<p class="claim-head"><span class="claim-verdict">{_MARKS[record["verdict"]]} {text["verdict"]}</span> '
         f"{text['statement']}</p>"
-        f'<p class="claim-figures"><span>reported <b>{text["reported"]}</b></span> '
-        f"<span>measured <b>{text['measured']}</b></span> "
+        f'<p class="claim-figures"><span>reported <b>{text["reported"]}</b></span> {measured}'
         f'<span class="claim-source">{text["source"]}</span> {extra}</p>{reason}</div>'
     )
