@@ -22,34 +22,45 @@ _BLOCK = 512
 _FLAT = 1e-12
 
 
-class Terms(NamedTuple):
-    """The separable terms r_k: d (ridge), e (ell), m (knee) and c (beyond), the bounds, and the group of each k."""
+# Rows of Terms.rows, by the letters of the formula, and of State.rows.
+LO, HI, D, E, M, C = range(6)
+V, BETA, CURVE_UP, CURVE_LOW, DIAGONAL = range(5)
 
-    lo: np.ndarray
-    hi: np.ndarray
-    d: np.ndarray
-    e: np.ndarray
-    m: np.ndarray
-    c: np.ndarray
+
+class Terms(NamedTuple):
+    """The separable terms: bounds, d (ridge), e (ell), m (knee) and c (beyond) as rows, and the group of each variable.
+
+    Few arrays, because each costs time whenever compiled code is called.
+    """
+
+    rows: np.ndarray
     group: np.ndarray
+
+    def of(self, chosen):
+        """Those of some variables, as arrays of their own."""
+        return Terms(self.rows[:, chosen], self.group[chosen])
 
 
 class State(NamedTuple):
     """Where the iteration is.
 
-    `v` is minus the gradient of all smooth terms. What the kink of e|t| and the bounds add is kept as shifts, one row a
-    group: v + up is the rate of descent when a variable grows (-inf at its upper bound), v + low the one when it falls,
-    with the sign turned (+inf at its lower bound). `curve_up` and `curve_low` hold K_kk plus the curvature of r_k in
-    that direction; `diagonal` is K_kk + d_k.
+    Row V holds minus the gradient of all smooth terms, row BETA the variables. What the kink of e|t| and the bounds add
+    is kept as shifts, one row a group: v + up is the rate of descent when a variable grows (-inf at its upper bound),
+    v + low the one when it falls, with the sign turned (+inf at its lower bound). CURVE_UP and CURVE_LOW hold K_kk plus
+    the curvature of r_k in that direction; DIAGONAL is K_kk + d_k.
     """
 
-    v: np.ndarray
-    beta: np.ndarray
+    rows: np.ndarray
     up: np.ndarray
     low: np.ndarray
-    curve_up: np.ndarray
-    curve_low: np.ndarray
-    diagonal: np.ndarray
+
+    @property
+    def v(self):
+        return self.rows[V]
+
+    @property
+    def beta(self):
+        return self.rows[BETA]
 
 
 class Columns(NamedTuple):
@@ -61,7 +72,7 @@ class Columns(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Why and where a loop stopped.
+    """Why and where a loop stopped, as the loops return it.
 
     With the code NEED, i is the column needed and j one to keep; `decrease` is that of the objective, in total.
     """
@@ -78,22 +89,23 @@ class Stop(NamedTuple):
 @njit(cache=True)
 def _refresh(k, state, terms):
     """Recompute shifts and curvatures of variable k after its value has changed."""
-    t, g, e, m, c = state.beta[k], terms.group[k], terms.e[k], terms.m[k], terms.c[k]
-    if t >= terms.hi[k]:
+    t, g, e, m, c = state.rows[BETA, k], terms.group[k], terms.rows[E, k], terms.rows[M, k], terms.rows[C, k]
+    if t >= terms.rows[HI, k]:
         state.up[g, k] = -np.inf
     else:
         state.up[g, k] = -e if t >= 0.0 else e
-    if t <= terms.lo[k]:
+    if t <= terms.rows[LO, k]:
         state.low[g, k] = np.inf
     else:
         state.low[g, k] = -e if t > 0.0 else e
-    state.curve_up[k] = state.diagonal[k]
-    state.curve_low[k] = state.diagonal[k]
+    curve_up = curve_low = state.rows[DIAGONAL, k]
     if c > 0.0:
         if t >= m or t < -m:
-            state.curve_up[k] += c
+            curve_up += c
         if t > m or t <= -m:
-            state.curve_low[k] += c
+            curve_low += c
+    state.rows[CURVE_UP, k] = curve_up
+    state.rows[CURVE_LOW, k] = curve_low
 
 
 @njit(cache=True)
@@ -101,17 +113,17 @@ def prepare(state, terms):
     """Fill the shifts and curvatures of all variables."""
     state.up[:] = -np.inf
     state.low[:] = np.inf
-    for k in range(state.beta.size):
+    for k in range(state.rows.shape[1]):
         _refresh(k, state, terms)
 
 
 @njit(cache=True)
 def _room_up(t, k, terms):
     """The end of the piece that variable k, now at t, may grow to within its bounds."""
-    end, m = terms.hi[k], terms.m[k]
-    if t < 0.0 and terms.e[k] > 0.0 and end > 0.0:
+    end, m = terms.rows[HI, k], terms.rows[M, k]
+    if t < 0.0 and terms.rows[E, k] > 0.0 and end > 0.0:
         end = 0.0
-    if terms.c[k] > 0.0:
+    if terms.rows[C, k] > 0.0:
         if t < -m and -m < end:
             end = -m
         elif t < m and m < end:
@@ -121,10 +133,10 @@ def _room_up(t, k, terms):
 
 @njit(cache=True)
 def _room_down(t, k, terms):
-    end, m = terms.lo[k], terms.m[k]
-    if t > 0.0 and terms.e[k] > 0.0 and end < 0.0:
+    end, m = terms.rows[LO, k], terms.rows[M, k]
+    if t > 0.0 and terms.rows[E, k] > 0.0 and end < 0.0:
         end = 0.0
-    if terms.c[k] > 0.0:
+    if terms.rows[C, k] > 0.0:
         if t > m and m > end:
             end = m
         elif t > -m and -m > end:
@@ -200,14 +212,15 @@ def _steepest(state, tol):
 
     With one group the violation is left to the search for a partner, which passes over all variables anyway.
     """
+    v = state.rows[V]
     if state.up.shape[0] == 1:
-        i, top = _largest(state.v, state.up[0])
+        i, top = _largest(v, state.up[0])
         return 0 if i >= 0 else -1, i, top, np.inf if i >= 0 else 0.0
     group, i, top, worst = -1, -1, 0.0, 0.0
     for h in range(state.up.shape[0]):
-        candidate, value = _largest(state.v, state.up[h])
+        candidate, value = _largest(v, state.up[h])
         if candidate >= 0:
-            excess = value - _smallest(state.v, state.low[h])
+            excess = value - _smallest(v, state.low[h])
             if excess > worst:
                 worst = excess
                 group, i, top = h, candidate, value
@@ -217,7 +230,8 @@ def _steepest(state, tol):
 @njit(cache=True)
 def iterate(state, terms, columns, clock, tol, budget):
     """Take up to `budget` steps in pairs, until no pair violates the conditions by more than `tol`."""
-    v, beta, low = state.v, state.beta, state.low
+    v, beta, curve_up, curve_low = state.rows[V], state.rows[BETA], state.rows[CURVE_UP], state.rows[CURVE_LOW]
+    low = state.low
     store, slot, stamp = columns
     steps = 0
     decrease = 0.0
@@ -225,28 +239,28 @@ def iterate(state, terms, columns, clock, tol, budget):
     while True:
         g, i, top, worst = _steepest(state, tol)
         if g < 0:
-            return Stop(DONE, -1, -1, steps, worst, clock, decrease)
+            return (DONE, -1, -1, steps, worst, clock, decrease)
         if low.shape[0] > 1:
             violation = worst
         if slot[i] < 0:
-            return Stop(NEED, i, -1, steps, violation, clock, decrease)
+            return (NEED, i, -1, steps, violation, clock, decrease)
         first = store[slot[i]]
-        j, bottom = _partner(v, low[g], state.curve_low, first, top, state.curve_up[i])
+        j, bottom = _partner(v, low[g], curve_low, first, top, curve_up[i])
         violation = top - bottom
         if j < 0 or violation <= tol:
-            return Stop(DONE, -1, -1, steps, max(violation, 0.0), clock, decrease)
+            return (DONE, -1, -1, steps, max(violation, 0.0), clock, decrease)
         if slot[j] < 0:
-            return Stop(NEED, j, i, steps, violation, clock, decrease)
+            return (NEED, j, i, steps, violation, clock, decrease)
         if steps >= budget:
-            return Stop(BUDGET, -1, -1, steps, violation, clock, decrease)
+            return (BUDGET, -1, -1, steps, violation, clock, decrease)
         second = store[slot[j]]
         stamp[slot[i]] = clock
         stamp[slot[j]] = clock
         clock += 1
-        curvature = state.curve_up[i] + state.curve_low[j]
+        curvature = curve_up[i] + curve_low[j]
         bend = curvature - 2.0 * first[j]
         if bend < -1e-5 * curvature:
-            return Stop(INDEFINITE, i, j, steps, violation, clock, decrease)
+            return (INDEFINITE, i, j, steps, violation, clock, decrease)
         flat = bend <= _FLAT
         if flat:
             bend = _FLAT
@@ -258,7 +272,7 @@ def iterate(state, terms, columns, clock, tol, budget):
             step = room
         elif flat and end_i == np.inf and end_j == -np.inf:
             # Without curvature and without a bound the objective falls for ever.
-            return Stop(UNBOUNDED, i, j, steps, violation, clock, decrease)
+            return (UNBOUNDED, i, j, steps, violation, clock, decrease)
         decrease += step * (slope - 0.5 * bend * step)
         new_i = end_i if step == end_i - beta[i] else beta[i] + step
         new_j = end_j if step == beta[j] - end_j else beta[j] - step
@@ -271,9 +285,9 @@ def iterate(state, terms, columns, clock, tol, budget):
 @njit(cache=True)
 def _move(k, new, state, terms):
     """Set variable k, and what follows from its own terms: the kernel's part of v is up to date."""
-    d, m, c = terms.d[k], terms.m[k], terms.c[k]
-    state.v[k] += _slope(state.beta[k], d, m, c) - _slope(new, d, m, c)
-    state.beta[k] = new
+    d, m, c = terms.rows[D, k], terms.rows[M, k], terms.rows[C, k]
+    state.rows[V, k] += _slope(state.rows[BETA, k], d, m, c) - _slope(new, d, m, c)
+    state.rows[BETA, k] = new
     _refresh(k, state, terms)
 
 
@@ -294,7 +308,7 @@ def slopes(beta, terms):
     """:func:`_slope` for all variables."""
     out = np.empty(beta.size)
     for k in range(beta.size):
-        out[k] = _slope(beta[k], terms.d[k], terms.m[k], terms.c[k])
+        out[k] = _slope(beta[k], terms.rows[D, k], terms.rows[M, k], terms.rows[C, k])
     return out
 
 
@@ -329,22 +343,23 @@ def _best_single(v, up, low, curve_up, curve_low):
 @njit(cache=True)
 def iterate_single(state, terms, columns, clock, tol, budget):
     """The same without an equality constraint: one variable at a time."""
-    v, beta, up, low = state.v, state.beta, state.up[0], state.low[0]
+    v, beta, curve_up, curve_low = state.rows[V], state.rows[BETA], state.rows[CURVE_UP], state.rows[CURVE_LOW]
+    up, low = state.up[0], state.low[0]
     store, slot, stamp = columns
     steps = 0
     decrease = 0.0
     while True:
-        i, violation = _best_single(v, up, low, state.curve_up, state.curve_low)
+        i, violation = _best_single(v, up, low, curve_up, curve_low)
         if i < 0 or violation <= tol:
-            return Stop(DONE, -1, -1, steps, violation, clock, decrease)
+            return (DONE, -1, -1, steps, violation, clock, decrease)
         if slot[i] < 0:
-            return Stop(NEED, i, -1, steps, violation, clock, decrease)
+            return (NEED, i, -1, steps, violation, clock, decrease)
         if steps >= budget:
-            return Stop(BUDGET, -1, -1, steps, violation, clock, decrease)
+            return (BUDGET, -1, -1, steps, violation, clock, decrease)
         stamp[slot[i]] = clock
         clock += 1
         grows = v[i] + up[i] > 0.0
-        bend = state.curve_up[i] if grows else state.curve_low[i]
+        bend = curve_up[i] if grows else curve_low[i]
         flat = bend <= _FLAT
         if flat:
             bend = _FLAT
@@ -355,7 +370,7 @@ def iterate_single(state, terms, columns, clock, tol, budget):
         if clipped:
             step = end - beta[i]
         elif flat and np.isinf(end):
-            return Stop(UNBOUNDED, i, -1, steps, violation, clock, decrease)
+            return (UNBOUNDED, i, -1, steps, violation, clock, decrease)
         new = end if clipped else beta[i] + step
         decrease += step * (slope - 0.5 * bend * step)
         column = store[slot[i]]
@@ -370,8 +385,8 @@ def conjugates(z, terms):
     """r_k^*(z_k) = sup_t z_k t - r_k(t) for every k (inf where the supremum is)."""
     out = np.empty(z.size)
     for k in range(z.size):
-        s, d, m, c = z[k], terms.d[k], terms.m[k], terms.c[k]
-        size = abs(s) - terms.e[k]
+        s, d, m, c = z[k], terms.rows[D, k], terms.rows[M, k], terms.rows[C, k]
+        size = abs(s) - terms.rows[E, k]
         sign = 1.0 if s >= 0.0 else -1.0
         if size <= 0.0:
             t = 0.0
@@ -381,11 +396,11 @@ def conjugates(z, terms):
             t = sign * (size + c * m) / (d + c)
         else:
             t = sign * np.inf
-        t = min(max(t, terms.lo[k]), terms.hi[k])
+        t = min(max(t, terms.rows[LO, k]), terms.rows[HI, k])
         if np.isinf(t):
             out[k] = np.inf
             continue
-        out[k] = s * t - terms.e[k] * abs(t) - 0.5 * d * t * t
+        out[k] = s * t - terms.rows[E, k] * abs(t) - 0.5 * d * t * t
         if abs(t) > m and c > 0.0:
             out[k] -= 0.5 * c * (abs(t) - m) ** 2
     return out
@@ -397,9 +412,9 @@ def penalties(beta, terms):
     out = np.empty(beta.size)
     for k in range(beta.size):
         t = abs(beta[k])
-        out[k] = terms.e[k] * t + 0.5 * terms.d[k] * t * t
-        if t > terms.m[k] and terms.c[k] > 0.0:
-            out[k] += 0.5 * terms.c[k] * (t - terms.m[k]) ** 2
+        out[k] = terms.rows[E, k] * t + 0.5 * terms.rows[D, k] * t * t
+        if t > terms.rows[M, k] and terms.rows[C, k] > 0.0:
+            out[k] += 0.5 * terms.rows[C, k] * (t - terms.rows[M, k]) ** 2
     return out
 
 
@@ -416,7 +431,7 @@ def add_rows(store, rows, coefficients, out):
 @njit(cache=True)
 def urgent(state, slot, column, count):
     """`column`, then up to `count` - 1 variables without a stored column, those that violate the conditions most."""
-    v, up, low = state.v, state.up, state.low
+    v, up, low = state.rows[V], state.up, state.low
     groups = up.shape[0]
     top, bottom = -np.inf, np.inf
     for g in range(groups):

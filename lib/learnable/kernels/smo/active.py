@@ -16,18 +16,12 @@ class Active:
     def __init__(self, problem, source, chosen, v, beta, memory):
         self.source, self.chosen = source, chosen
         self.whole = chosen.size == source.size
-        self.terms = problem.restricted(chosen)
+        self.terms = problem.terms.of(chosen)
         n = chosen.size
-        shifts = (problem.n_groups, n)
-        self.state = loops.State(
-            v=v[chosen],
-            beta=beta[chosen],
-            up=np.empty(shifts),
-            low=np.empty(shifts),
-            curve_up=np.empty(n),
-            curve_low=np.empty(n),
-            diagonal=source.diagonal[chosen] + self.terms.d,
-        )
+        rows, shifts = np.empty((5, n)), (problem.n_groups, n)
+        rows[loops.V], rows[loops.BETA] = v[chosen], beta[chosen]
+        rows[loops.DIAGONAL] = source.diagonal[chosen] + self.terms.rows[loops.D]
+        self.state = loops.State(rows, np.empty(shifts), np.empty(shifts))
         loops.prepare(self.state, self.terms)
         self.clock = 1
         if self.whole and source.complete:
@@ -47,15 +41,16 @@ class Active:
         """Run the compiled loop until it stops or needs something; supply columns as it asks."""
         done, decrease = 0, 0.0
         while True:
-            stop = iterate(self.state, self.terms, self.stored, self.clock, tol, budget - done)
-            self.clock = stop.clock
-            done += stop.steps
-            decrease += stop.decrease
-            if stop.code != loops.NEED:
+            code, i, j, steps, violation, self.clock, gain = iterate(
+                self.state, self.terms, self.stored, self.clock, tol, budget - done
+            )
+            done += steps
+            decrease += gain
+            if code != loops.NEED:
                 if self.whole and not self.source.complete:
                     self.source.clock = self.clock
-                return stop._replace(steps=done, decrease=decrease)
-            self._supply(stop.i, stop.j)
+                return loops.Stop(code, i, j, done, violation, self.clock, decrease)
+            self._supply(i, j)
 
     def _candidates(self, column, count):
         """`column`, and further variables that violate the conditions most and have no column yet."""
@@ -103,9 +98,9 @@ class Active:
 
     def free(self):
         """Variables strictly inside their piece: the objective is one quadratic function of them."""
-        beta, terms = self.state.beta, self.terms
-        inside = (beta > terms.lo) & (beta < terms.hi) & ((terms.e == 0.0) | (beta != 0.0))
-        return np.flatnonzero(inside & ((terms.c == 0.0) | (np.abs(beta) != terms.m)))
+        beta, (lo, hi, _, e, m, c) = self.state.beta, self.terms.rows
+        inside = (beta > lo) & (beta < hi) & ((e == 0.0) | (beta != 0.0))
+        return np.flatnonzero(inside & ((c == 0.0) | (np.abs(beta) != m)))
 
     def columns(self, wanted):
         """Columns of active variables as rows, cached or computed."""
@@ -138,12 +133,14 @@ class Active:
         if members.size < 3:
             return 0.0, 1.0
         rows = self.columns(members)
-        terms = loops.Terms(*(array[members] for array in self.terms))
+        terms = self.terms.of(members)
+        lo, hi, d, e, m, c = terms.rows
         v, x, everyone = self.state.v, self.state.beta[members], np.arange(members.size)
-        sign = np.sign(x) * terms.e
-        low, high = _piece(x, terms)
+        sign = np.sign(x) * e
+        bend = np.where(c > 0.0, m, np.inf)
+        low, high = _piece(x, lo, hi, bend, e > 0.0)
         block = rows[:, members].astype(float)
-        block[np.diag_indices_from(block)] += terms.d + np.where(np.abs(x) > _knee(terms), terms.c, 0.0)
+        block[np.diag_indices_from(block)] += d + np.where(np.abs(x) > bend, c, 0.0)
         system = Constrained(block, terms.group if equality else None)
         total, cost = 0.0, members.size**3 / 30.0
         for _ in range(rounds if system.ready else 0):
@@ -192,14 +189,8 @@ class Active:
             self._put([position[column]], [store[slot[column]][keep]], -1)
 
 
-def _knee(terms):
-    """Where the second curvature of each term sets in; nowhere without one."""
-    return np.where(terms.c > 0.0, terms.m, np.inf)
-
-
-def _piece(x, terms):
+def _piece(x, lo, hi, bend, kinked):
     """The ends of the piece that each variable is in: from bound, kink or knee to the next one."""
-    lo, hi, bend, kinked = terms.lo, terms.hi, _knee(terms), terms.e > 0.0
     low = np.maximum(lo, np.where(x > bend, bend, np.where((x > 0.0) & kinked, 0.0, np.maximum(-bend, lo))))
     low = np.where(x < -bend, lo, low)
     high = np.minimum(hi, np.where(x < -bend, -bend, np.where((x < 0.0) & kinked, 0.0, np.minimum(bend, hi))))

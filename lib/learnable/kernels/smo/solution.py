@@ -92,11 +92,15 @@ class Problem:
             if groups.shape != (size,) or not np.issubdtype(groups.dtype, np.integer) or np.any(groups < 0):
                 raise ValueError(f"groups must hold one non-negative integer for each of the {size} points")
             group, self.n_groups = groups.astype(np.int64), int(groups.max()) + 1
-        self.terms = loops.Terms(lo, hi, d, e, m, c, group)
+        self.terms = loops.Terms(np.array([lo, hi, d, e, m, c]), group)
 
-    def restricted(self, chosen):
-        """The separable terms of some variables, as arrays of their own."""
-        return loops.Terms(*(array[chosen] for array in self.terms))
+    @property
+    def lo(self):
+        return self.terms.rows[loops.LO]
+
+    @property
+    def hi(self):
+        return self.terms.rows[loops.HI]
 
 
 def as_vector(value, size, name, *, low=-np.inf, allow_inf=False):
@@ -119,8 +123,8 @@ def finish(problem, beta, values, violation, steps, converged, equality, active)
     if curve < -1e-6 * float(beta @ beta) * float(active.source.diagonal.max()) - 1e-300:
         raise ValueError(f"K is not positive semi-definite: beta' K beta = {curve:g} at the coefficients reached")
     z = -(problem.q + values)
-    terms = problem.terms
-    inside = (beta > terms.lo) & (beta < terms.hi) & ((terms.e == 0.0) | (beta != 0.0))
+    terms, lo, hi = problem.terms, problem.lo, problem.hi
+    inside = (beta > lo) & (beta < hi) & ((terms.rows[loops.E] == 0.0) | (beta != 0.0))
     offsets, intervals = [], []
     for g in range(problem.n_groups if equality else 0):
         at_least = float(np.max(state.v + state.up[g]))
@@ -140,7 +144,7 @@ def finish(problem, beta, values, violation, steps, converged, equality, active)
     gap = float(np.sum(np.maximum(loops.conjugates(z - shift, terms) + cost - beta * (z - shift), 0.0)))
     one = equality and problem.n_groups == 1
     zero = beta == 0.0
-    bound = ~zero & ((beta == terms.lo) | (beta == terms.hi))
+    bound = ~zero & ((beta == lo) | (beta == hi))
     return Solution(
         beta=beta,
         offset=offsets[0] if one else np.asarray(offsets) if equality else 0.0,

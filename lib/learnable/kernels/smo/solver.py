@@ -109,11 +109,11 @@ def solve(
     if max_iter is None:
         max_iter = max(10**7, 100 * n)
     max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
-    beta = np.clip(0.0, problem.terms.lo, problem.terms.hi) if start is None else as_vector(start, n, "start").copy()
+    beta = np.clip(0.0, problem.lo, problem.hi) if start is None else as_vector(start, n, "start").copy()
     slack = 1e-9 * np.maximum(1.0, np.abs(beta))
-    if np.any(beta < problem.terms.lo - slack) or np.any(beta > problem.terms.hi + slack):
+    if np.any(beta < problem.lo - slack) or np.any(beta > problem.hi + slack):
         raise ValueError("start lies outside the bounds")
-    beta = np.clip(beta, problem.terms.lo, problem.terms.hi)
+    beta = np.clip(beta, problem.lo, problem.hi)
     if start_values is not None:
         values = as_vector(start_values, n, "start_values").copy()
     else:
