@@ -33,7 +33,8 @@ from learnable.highdim.quic_graphical_lasso import (
 )
 from learnable.highdim.quic_graphical_lasso.baselines import sinco
 from learnable.highdim.quic_graphical_lasso.estimators import max_penalty
-from learnable.highdim.quic_graphical_lasso.solver import block_quic, free_set, newton_direction
+from learnable.highdim.quic_graphical_lasso.newton import free_set, newton_direction
+from learnable.highdim.quic_graphical_lasso.solver import block_quic
 from learnable.linalg.precision import edge_list, support, support_rates, threshold_components
 
 SEEDS = st.integers(0, 10**6)

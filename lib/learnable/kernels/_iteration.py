@@ -6,11 +6,11 @@ The problem, in signed variables beta (see :func:`learnable.kernels.smo.solve`):
 
     r_k(t) = 1/2 d_k t^2 + e_k |t| + 1/2 c_k (|t| - m_k)_+^2   on   [lo_k, hi_k],   infinite elsewhere.
 
-`v` holds minus the gradient of all smooth terms. What the kink of |t| and the bounds add is kept in two arrays of
-shifts: v + up is the rate of descent when a variable grows (-inf at its upper bound), v + low the one when it falls,
-with the sign turned (+inf at its lower bound). `curve_up` and `curve_low` hold K_kk plus the curvature of r_k in
-that direction. One iteration touches two variables and costs three vectorised passes over the active ones.
+:class:`Terms` holds the r_k, :class:`State` where the iteration is, :class:`Columns` the stored part of K. One
+iteration touches two variables and costs three vectorised passes over the active ones.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,63 +22,125 @@ _BLOCK = 512
 _FLAT = 1e-12
 
 
-@njit(cache=True, inline="always")
-def _refresh(k, beta, up, low, curve_up, curve_low, lo, hi, diagonal, ell, knee, beyond, group):
-    """Recompute shifts and curvatures of variable k after its value has changed."""
-    t = beta[k]
-    g = group[k]
-    if t >= hi[k]:
-        up[g, k] = -np.inf
-    else:
-        up[g, k] = -ell[k] if t >= 0.0 else ell[k]
-    if t <= lo[k]:
-        low[g, k] = np.inf
-    else:
-        low[g, k] = -ell[k] if t > 0.0 else ell[k]
-    curve_up[k] = diagonal[k]
-    curve_low[k] = diagonal[k]
-    if beyond[k] > 0.0:
-        if t >= knee[k] or t < -knee[k]:
-            curve_up[k] += beyond[k]
-        if t > knee[k] or t <= -knee[k]:
-            curve_low[k] += beyond[k]
+# Rows of Terms.rows, by the letters of the formula, and of State.rows.
+LO, HI, D, E, M, C = range(6)
+V, BETA, CURVE_UP, CURVE_LOW, DIAGONAL = range(5)
+
+
+class Terms(NamedTuple):
+    """The separable terms: bounds, d (ridge), e (ell), m (knee) and c (beyond) as rows, and the group of each variable.
+
+    Few arrays, because each costs time whenever compiled code is called.
+    """
+
+    rows: np.ndarray
+    group: np.ndarray
+
+    def of(self, chosen):
+        """Those of some variables, as arrays of their own."""
+        return Terms(self.rows[:, chosen], self.group[chosen])
+
+
+class State(NamedTuple):
+    """Where the iteration is.
+
+    Row V holds minus the gradient of all smooth terms, row BETA the variables. What the kink of e|t| and the bounds add
+    is kept as shifts, one row a group: v + up is the rate of descent when a variable grows (-inf at its upper bound),
+    v + low the one when it falls, with the sign turned (+inf at its lower bound). CURVE_UP and CURVE_LOW hold K_kk plus
+    the curvature of r_k in that direction; DIAGONAL is K_kk + d_k.
+    """
+
+    rows: np.ndarray
+    up: np.ndarray
+    low: np.ndarray
+
+    @property
+    def v(self):
+        return self.rows[V]
+
+    @property
+    def beta(self):
+        return self.rows[BETA]
+
+
+class Columns(NamedTuple):
+    """Stored columns of K as rows of `store`: that of k in row slot[k] (-1: nowhere), last used at stamp[slot[k]]."""
+
+    store: np.ndarray
+    slot: np.ndarray
+    stamp: np.ndarray
+
+
+class Stop(NamedTuple):
+    """Why and where a loop stopped, as the loops return it.
+
+    With the code NEED, i is the column needed and j one to keep; `decrease` is that of the objective, in total.
+    """
+
+    code: int
+    i: int
+    j: int
+    steps: int
+    violation: float
+    clock: int
+    decrease: float
 
 
 @njit(cache=True)
-def prepare(beta, up, low, curve_up, curve_low, lo, hi, diagonal, ell, knee, beyond, group):
+def _refresh(k, state, terms):
+    """Recompute shifts and curvatures of variable k after its value has changed."""
+    t, g, e, m, c = state.rows[BETA, k], terms.group[k], terms.rows[E, k], terms.rows[M, k], terms.rows[C, k]
+    if t >= terms.rows[HI, k]:
+        state.up[g, k] = -np.inf
+    else:
+        state.up[g, k] = -e if t >= 0.0 else e
+    if t <= terms.rows[LO, k]:
+        state.low[g, k] = np.inf
+    else:
+        state.low[g, k] = -e if t > 0.0 else e
+    curve_up = curve_low = state.rows[DIAGONAL, k]
+    if c > 0.0:
+        if t >= m or t < -m:
+            curve_up += c
+        if t > m or t <= -m:
+            curve_low += c
+    state.rows[CURVE_UP, k] = curve_up
+    state.rows[CURVE_LOW, k] = curve_low
+
+
+@njit(cache=True)
+def prepare(state, terms):
     """Fill the shifts and curvatures of all variables."""
-    up[:] = -np.inf
-    low[:] = np.inf
-    for k in range(beta.size):
-        _refresh(k, beta, up, low, curve_up, curve_low, lo, hi, diagonal, ell, knee, beyond, group)
+    state.up[:] = -np.inf
+    state.low[:] = np.inf
+    for k in range(state.rows.shape[1]):
+        _refresh(k, state, terms)
 
 
-@njit(cache=True, inline="always")
-def _room_up(k, beta, hi, ell, knee, beyond):
-    """How far variable k may grow within its bounds and its current piece."""
-    t = beta[k]
-    end = hi[k]
-    if t < 0.0 and ell[k] > 0.0 and end > 0.0:
+@njit(cache=True)
+def _room_up(t, k, terms):
+    """The end of the piece that variable k, now at t, may grow to within its bounds."""
+    end, m = terms.rows[HI, k], terms.rows[M, k]
+    if t < 0.0 and terms.rows[E, k] > 0.0 and end > 0.0:
         end = 0.0
-    if beyond[k] > 0.0:
-        if t < -knee[k] and -knee[k] < end:
-            end = -knee[k]
-        elif t < knee[k] and knee[k] < end:
-            end = knee[k]
+    if terms.rows[C, k] > 0.0:
+        if t < -m and -m < end:
+            end = -m
+        elif t < m and m < end:
+            end = m
     return end
 
 
-@njit(cache=True, inline="always")
-def _room_down(k, beta, lo, ell, knee, beyond):
-    t = beta[k]
-    end = lo[k]
-    if t > 0.0 and ell[k] > 0.0 and end < 0.0:
+@njit(cache=True)
+def _room_down(t, k, terms):
+    end, m = terms.rows[LO, k], terms.rows[M, k]
+    if t > 0.0 and terms.rows[E, k] > 0.0 and end < 0.0:
         end = 0.0
-    if beyond[k] > 0.0:
-        if t > knee[k] and knee[k] > end:
-            end = knee[k]
-        elif t > -knee[k] and -knee[k] > end:
-            end = -knee[k]
+    if terms.rows[C, k] > 0.0:
+        if t > m and m > end:
+            end = m
+        elif t > -m and -m > end:
+            end = -m
     return end
 
 
@@ -145,100 +207,108 @@ def _descend(v, first, second, step):
 
 
 @njit(cache=True)
-def iterate(
-    v, beta, up, low, curve_up, curve_low, lo, hi, diagonal, ridge, ell, knee, beyond, group,
-    store, slot, stamp, clock, tol, budget,
-):  # fmt: skip
-    """Take up to `budget` steps in pairs. Returns (code, i, j, steps, violation, clock, decrease).
+def _steepest(state, tol):
+    """The group whose pair violates the conditions most, its variable that grows, how steeply, and the violation.
 
-    With the code NEED, i is the column needed and j one to keep; `decrease` is that of the objective, in total.
+    With one group the violation is left to the search for a partner, which passes over all variables anyway.
     """
-    groups = up.shape[0]
+    v = state.rows[V]
+    if state.up.shape[0] == 1:
+        i, top = _largest(v, state.up[0])
+        return 0 if i >= 0 else -1, i, top, np.inf if i >= 0 else 0.0
+    group, i, top, worst = -1, -1, 0.0, 0.0
+    for h in range(state.up.shape[0]):
+        candidate, value = _largest(v, state.up[h])
+        if candidate >= 0:
+            excess = value - _smallest(v, state.low[h])
+            if excess > worst:
+                worst = excess
+                group, i, top = h, candidate, value
+    return group if worst > tol else -1, i, top, worst
+
+
+@njit(cache=True)
+def iterate(state, terms, columns, clock, tol, budget):
+    """Take up to `budget` steps in pairs, until no pair violates the conditions by more than `tol`."""
+    v, beta, curve_up, curve_low = state.rows[V], state.rows[BETA], state.rows[CURVE_UP], state.rows[CURVE_LOW]
+    low = state.low
+    store, slot, stamp = columns
     steps = 0
     decrease = 0.0
     violation = np.inf
     while True:
-        # The group whose pair violates the optimality conditions most, and its variable that grows.
-        if groups == 1:
-            i, top = _largest(v, up[0])
-            g = 0
-            if i < 0:
-                return DONE, -1, -1, steps, 0.0, clock, decrease
-        else:
-            g = -1
-            i, top, worst = -1, 0.0, 0.0
-            for h in range(groups):
-                candidate, value = _largest(v, up[h])
-                if candidate >= 0:
-                    excess = value - _smallest(v, low[h])
-                    if excess > worst:
-                        worst = excess
-                        i, top, g = candidate, value, h
+        g, i, top, worst = _steepest(state, tol)
+        if g < 0:
+            return (DONE, -1, -1, steps, worst, clock, decrease)
+        if low.shape[0] > 1:
             violation = worst
-            if g < 0 or worst <= tol:
-                return DONE, -1, -1, steps, violation, clock, decrease
         if slot[i] < 0:
-            return NEED, i, -1, steps, violation, clock, decrease
+            return (NEED, i, -1, steps, violation, clock, decrease)
         first = store[slot[i]]
         j, bottom = _partner(v, low[g], curve_low, first, top, curve_up[i])
         violation = top - bottom
         if j < 0 or violation <= tol:
-            return DONE, -1, -1, steps, max(violation, 0.0), clock, decrease
+            return (DONE, -1, -1, steps, max(violation, 0.0), clock, decrease)
         if slot[j] < 0:
-            return NEED, j, i, steps, violation, clock, decrease
+            return (NEED, j, i, steps, violation, clock, decrease)
         if steps >= budget:
-            return BUDGET, -1, -1, steps, violation, clock, decrease
+            return (BUDGET, -1, -1, steps, violation, clock, decrease)
         second = store[slot[j]]
         stamp[slot[i]] = clock
         stamp[slot[j]] = clock
         clock += 1
-        bend = curve_up[i] + curve_low[j] - 2.0 * first[j]
-        if bend < -1e-5 * (curve_up[i] + curve_low[j]):
-            return INDEFINITE, i, j, steps, violation, clock, decrease
+        curvature = curve_up[i] + curve_low[j]
+        bend = curvature - 2.0 * first[j]
+        if bend < -1e-5 * curvature:
+            return (INDEFINITE, i, j, steps, violation, clock, decrease)
         flat = bend <= _FLAT
         if flat:
             bend = _FLAT
-        step = (top - (v[j] + low[g, j])) / bend
-        end_i = _room_up(i, beta, hi, ell, knee, beyond)
-        end_j = _room_down(j, beta, lo, ell, knee, beyond)
+        slope = top - (v[j] + low[g, j])
+        step = slope / bend
+        end_i, end_j = _room_up(beta[i], i, terms), _room_down(beta[j], j, terms)
         room = min(end_i - beta[i], beta[j] - end_j)
         if room < step:
             step = room
-        elif flat:
+        elif flat and end_i == np.inf and end_j == -np.inf:
             # Without curvature and without a bound the objective falls for ever.
-            if end_i == np.inf and end_j == -np.inf:
-                return UNBOUNDED, i, j, steps, violation, clock, decrease
+            return (UNBOUNDED, i, j, steps, violation, clock, decrease)
+        decrease += step * (slope - 0.5 * bend * step)
         new_i = end_i if step == end_i - beta[i] else beta[i] + step
         new_j = end_j if step == beta[j] - end_j else beta[j] - step
-        decrease += step * (top - (v[j] + low[g, j]) - 0.5 * bend * step)
         _descend(v, first, second, step)
-        v[i] += _bend(beta[i], ridge[i], knee[i], beyond[i]) - _bend(new_i, ridge[i], knee[i], beyond[i])
-        v[j] += _bend(beta[j], ridge[j], knee[j], beyond[j]) - _bend(new_j, ridge[j], knee[j], beyond[j])
-        beta[i] = new_i
-        beta[j] = new_j
-        _refresh(i, beta, up, low, curve_up, curve_low, lo, hi, diagonal, ell, knee, beyond, group)
-        _refresh(j, beta, up, low, curve_up, curve_low, lo, hi, diagonal, ell, knee, beyond, group)
+        _move(i, new_i, state, terms)
+        _move(j, new_j, state, terms)
         steps += 1
 
 
-@njit(cache=True, inline="always")
-def _bend(t, ridge, knee, beyond):
+@njit(cache=True)
+def _move(k, new, state, terms):
+    """Set variable k, and what follows from its own terms: the kernel's part of v is up to date."""
+    d, m, c = terms.rows[D, k], terms.rows[M, k], terms.rows[C, k]
+    state.rows[V, k] += _slope(state.rows[BETA, k], d, m, c) - _slope(new, d, m, c)
+    state.rows[BETA, k] = new
+    _refresh(k, state, terms)
+
+
+@njit(cache=True)
+def _slope(t, d, m, c):
     """Derivative of the smooth separable terms at t."""
-    slope = ridge * t
-    if beyond > 0.0:
-        if t > knee:
-            slope += beyond * (t - knee)
-        elif t < -knee:
-            slope += beyond * (t + knee)
+    slope = d * t
+    if c > 0.0:
+        if t > m:
+            slope += c * (t - m)
+        elif t < -m:
+            slope += c * (t + m)
     return slope
 
 
 @njit(cache=True)
-def slopes(beta, ridge, knee, beyond):
-    """:func:`_bend` for all variables."""
+def slopes(beta, terms):
+    """:func:`_slope` for all variables."""
     out = np.empty(beta.size)
     for k in range(beta.size):
-        out[k] = _bend(beta[k], ridge[k], knee[k], beyond[k])
+        out[k] = _slope(beta[k], terms.rows[D, k], terms.rows[M, k], terms.rows[C, k])
     return out
 
 
@@ -271,86 +341,80 @@ def _best_single(v, up, low, curve_up, curve_low):
 
 
 @njit(cache=True)
-def iterate_single(
-    v, beta, up, low, curve_up, curve_low, lo, hi, diagonal, ridge, ell, knee, beyond, group,
-    store, slot, stamp, clock, tol, budget,
-):  # fmt: skip
+def iterate_single(state, terms, columns, clock, tol, budget):
     """The same without an equality constraint: one variable at a time."""
+    v, beta, curve_up, curve_low = state.rows[V], state.rows[BETA], state.rows[CURVE_UP], state.rows[CURVE_LOW]
+    up, low = state.up[0], state.low[0]
+    store, slot, stamp = columns
     steps = 0
     decrease = 0.0
     while True:
-        i, violation = _best_single(v, up[0], low[0], curve_up, curve_low)
+        i, violation = _best_single(v, up, low, curve_up, curve_low)
         if i < 0 or violation <= tol:
-            return DONE, -1, -1, steps, violation, clock, decrease
+            return (DONE, -1, -1, steps, violation, clock, decrease)
         if slot[i] < 0:
-            return NEED, i, -1, steps, violation, clock, decrease
+            return (NEED, i, -1, steps, violation, clock, decrease)
         if steps >= budget:
-            return BUDGET, -1, -1, steps, violation, clock, decrease
+            return (BUDGET, -1, -1, steps, violation, clock, decrease)
         stamp[slot[i]] = clock
         clock += 1
-        grow = v[i] + up[0, i] > 0.0
-        bend = curve_up[i] if grow else curve_low[i]
+        grows = v[i] + up[i] > 0.0
+        bend = curve_up[i] if grows else curve_low[i]
         flat = bend <= _FLAT
         if flat:
             bend = _FLAT
-        if grow:
-            step = (v[i] + up[0, i]) / bend
-            end = _room_up(i, beta, hi, ell, knee, beyond)
-            clipped = end - beta[i] <= step
-        else:
-            step = (v[i] + low[0, i]) / bend
-            end = _room_down(i, beta, lo, ell, knee, beyond)
-            clipped = end - beta[i] >= step
+        slope = v[i] + (up[i] if grows else low[i])
+        step = slope / bend
+        end = _room_up(beta[i], i, terms) if grows else _room_down(beta[i], i, terms)
+        clipped = end - beta[i] <= step if grows else end - beta[i] >= step
         if clipped:
             step = end - beta[i]
         elif flat and np.isinf(end):
-            return UNBOUNDED, i, -1, steps, violation, clock, decrease
+            return (UNBOUNDED, i, -1, steps, violation, clock, decrease)
         new = end if clipped else beta[i] + step
-        decrease += step * (v[i] + (up[0, i] if grow else low[0, i]) - 0.5 * bend * step)
+        decrease += step * (slope - 0.5 * bend * step)
         column = store[slot[i]]
         for k in range(v.size):
             v[k] -= step * column[k]
-        v[i] += _bend(beta[i], ridge[i], knee[i], beyond[i]) - _bend(new, ridge[i], knee[i], beyond[i])
-        beta[i] = new
-        _refresh(i, beta, up, low, curve_up, curve_low, lo, hi, diagonal, ell, knee, beyond, group)
+        _move(i, new, state, terms)
         steps += 1
 
 
 @njit(cache=True)
-def conjugates(z, lo, hi, ridge, ell, knee, beyond):
+def conjugates(z, terms):
     """r_k^*(z_k) = sup_t z_k t - r_k(t) for every k (inf where the supremum is)."""
     out = np.empty(z.size)
     for k in range(z.size):
-        s = z[k]
-        size = abs(s) - ell[k]
+        s, d, m, c = z[k], terms.rows[D, k], terms.rows[M, k], terms.rows[C, k]
+        size = abs(s) - terms.rows[E, k]
         sign = 1.0 if s >= 0.0 else -1.0
         if size <= 0.0:
             t = 0.0
-        elif ridge[k] > 0.0 and (beyond[k] == 0.0 or size / ridge[k] <= knee[k]):
-            t = sign * size / ridge[k]
-        elif beyond[k] > 0.0:
-            t = sign * (size + beyond[k] * knee[k]) / (ridge[k] + beyond[k])
+        elif d > 0.0 and (c == 0.0 or size / d <= m):
+            t = sign * size / d
+        elif c > 0.0:
+            t = sign * (size + c * m) / (d + c)
         else:
             t = sign * np.inf
-        t = min(max(t, lo[k]), hi[k])
+        t = min(max(t, terms.rows[LO, k]), terms.rows[HI, k])
         if np.isinf(t):
             out[k] = np.inf
             continue
-        out[k] = s * t - ell[k] * abs(t) - 0.5 * ridge[k] * t * t
-        if abs(t) > knee[k] and beyond[k] > 0.0:
-            out[k] -= 0.5 * beyond[k] * (abs(t) - knee[k]) ** 2
+        out[k] = s * t - terms.rows[E, k] * abs(t) - 0.5 * d * t * t
+        if abs(t) > m and c > 0.0:
+            out[k] -= 0.5 * c * (abs(t) - m) ** 2
     return out
 
 
 @njit(cache=True)
-def penalties(beta, ridge, ell, knee, beyond):
+def penalties(beta, terms):
     """r_k(beta_k) for every k."""
     out = np.empty(beta.size)
     for k in range(beta.size):
         t = abs(beta[k])
-        out[k] = ell[k] * t + 0.5 * ridge[k] * t * t
-        if t > knee[k] and beyond[k] > 0.0:
-            out[k] += 0.5 * beyond[k] * (t - knee[k]) ** 2
+        out[k] = terms.rows[E, k] * t + 0.5 * terms.rows[D, k] * t * t
+        if t > terms.rows[M, k] and terms.rows[C, k] > 0.0:
+            out[k] += 0.5 * terms.rows[C, k] * (t - terms.rows[M, k]) ** 2
     return out
 
 
@@ -365,8 +429,9 @@ def add_rows(store, rows, coefficients, out):
 
 
 @njit(cache=True)
-def urgent(v, up, low, slot, column, count):
+def urgent(state, slot, column, count):
     """`column`, then up to `count` - 1 variables without a stored column, those that violate the conditions most."""
+    v, up, low = state.rows[V], state.up, state.low
     groups = up.shape[0]
     top, bottom = -np.inf, np.inf
     for g in range(groups):

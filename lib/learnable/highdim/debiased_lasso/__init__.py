@@ -2,13 +2,16 @@
 
 By concept:
 
-- :mod:`.programme`: the matrix M, one quadratic programme a row; coherence, infeasible rows, bounded influence;
+- :mod:`.programme`: the matrix M, one quadratic programme a row; infeasible rows;
+- :mod:`.coherence`: how far columns are from uncorrelated, and the levels of mu that follow;
+- :mod:`.influence`: rows in which no single observation may decide;
 - :mod:`.scaled`: lasso, scaled lasso and square-root lasso;
 - :mod:`.inference`: the debiasing step, its decomposition, the estimator;
 - :mod:`.competitors`: nodewise lasso, sample splitting, ridge projection, least squares;
 - :mod:`.theory`: power, optimal lengths, bounds on the bias.
 """
 
+from learnable.highdim.debiased_lasso.coherence import closed_form_mu, coherence, default_mu, minimum_coherence
 from learnable.highdim.debiased_lasso.competitors import (
     Inference,
     multi_split,
@@ -24,16 +27,8 @@ from learnable.highdim.debiased_lasso.inference import (
     decompose,
     two_sided_pvalues,
 )
-from learnable.highdim.debiased_lasso.programme import (
-    Decorrelation,
-    bounded_decorrelating_matrix,
-    closed_form_mu,
-    coherence,
-    decorrelate,
-    decorrelating_matrix,
-    default_mu,
-    minimum_coherence,
-)
+from learnable.highdim.debiased_lasso.influence import bounded_decorrelating_matrix
+from learnable.highdim.debiased_lasso.programme import Decorrelation, decorrelate, decorrelating_matrix
 from learnable.highdim.debiased_lasso.scaled import ScaledLasso, lasso, scaled_lasso, sqrt_lasso, universal_lam0
 from learnable.highdim.debiased_lasso.theory import (
     asymptotic_power,

@@ -7,7 +7,9 @@ from scipy import special
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.highdim.debiased_lasso.programme import bounded_decorrelating_matrix, decorrelate, default_mu
+from learnable.highdim.debiased_lasso.coherence import default_mu
+from learnable.highdim.debiased_lasso.influence import bounded_decorrelating_matrix
+from learnable.highdim.debiased_lasso.programme import decorrelate
 from learnable.highdim.debiased_lasso.scaled import _Problem, check_design, fit_scaled, universal_lam0
 from learnable.validation import check_choice, check_finite_array, check_probabilities, check_scalar
 

@@ -3,7 +3,8 @@
 By concept:
 
 - :mod:`.problem`: the objective, its smallest subgradient, the duality gap;
-- :mod:`.solver`: the Newton direction, the line search, QUIC and its general block version;
+- :mod:`.solver`: QUIC and its general block version; :mod:`.history`, what happened on the way;
+- :mod:`.newton`: the free set, the Newton direction, the line search;
 - :mod:`.estimators`: paths with warm starts, the estimator and its cross-validated form;
 - :mod:`.baselines`: ADMM, projected gradients on the dual, greedy coordinates, neighbourhood regressions;
 - :mod:`.logistic`: the same template for l1-penalised logistic regression.
@@ -21,7 +22,9 @@ from learnable.highdim.quic_graphical_lasso.estimators import (
     QUICPath,
     quic_path,
 )
+from learnable.highdim.quic_graphical_lasso.history import QUICHistory
 from learnable.highdim.quic_graphical_lasso.logistic import l1_logistic
+from learnable.highdim.quic_graphical_lasso.newton import line_search
 from learnable.highdim.quic_graphical_lasso.problem import (
     duality_gap,
     kkt_residual,
@@ -29,11 +32,7 @@ from learnable.highdim.quic_graphical_lasso.problem import (
     objective,
     penalty_matrix,
 )
-from learnable.highdim.quic_graphical_lasso.solver import (
-    QUIC,
-    QUICHistory,
-    line_search,
-)
+from learnable.highdim.quic_graphical_lasso.solver import QUIC
 from learnable.optim.proximal import soft_threshold
 
 __all__ = [

@@ -9,70 +9,32 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from learnable.highdim.quic_graphical_lasso import _kernels as kernels
-from learnable.highdim.quic_graphical_lasso.problem import check_point, check_problem, clipped_gap, inverse
-from learnable.linalg.precision import factor, factor_inverse, factor_logdet, threshold_components
+from learnable.highdim.quic_graphical_lasso.blocks import (
+    blockwise_inverse,
+    merge,
+    pattern_blocks,
+    pattern_of,
+    vanishes_between,
+)
+from learnable.highdim.quic_graphical_lasso.history import closed_form_log, join
+from learnable.highdim.quic_graphical_lasso.newton import polish as polished
+from learnable.highdim.quic_graphical_lasso.newton import search
+from learnable.highdim.quic_graphical_lasso.problem import check_problem, clipped_gap, inverse
+from learnable.linalg.precision import factor, factor_logdet, threshold_components
 from learnable.validation import check_choice, check_scalar, check_symmetric
 
-__all__ = ["QUIC", "QUICHistory", "line_search"]
+__all__ = ["QUIC"]
 
-# Components smaller than this are factorised, or solved, together: a call costs more than the arithmetic.
-SMALL = 128
 # Full steps that leave more than this share of the subgradient ask for a better direction: by twice as many sweeps, up
 # to so many times those of the schedule, and then, if so large a share of all entries is free, by conjugate gradients.
 STALLED, PATIENCE, DENSE = 0.3, 8, 0.05
 # A start that is not diagonal is taken for a good one: its schedule of sweeps begins here.
 WARM = 6
-# How far rounding may lift f between two iterates whose true values differ by less.
-ROUNDING = 16 * np.finfo(float).eps
-
-
-@dataclass(frozen=True)
-class QUICHistory:
-    """What happened in each outer iteration; entry t describes the iterate X_t, entry 0 the start.
-
-    Attributes
-    ----------
-    objective : ndarray
-        f(X_t), decreasing.
-    subgradient : ndarray
-        1-norm of the minimum-norm subgradient at X_t.
-    n_free, n_nonzero : ndarray of int
-        Sizes of the free set and of the support at X_t, both over ordered pairs with the diagonal.
-    step : ndarray
-        Length alpha of the step that led to X_t (the smallest, where components were solved apart); NaN for X_0.
-    n_sweeps : ndarray of int
-        Sweeps of coordinate descent that led to X_t; zero for the closed form at a diagonal matrix.
-    seconds : ndarray
-        Time since the start.
-    gap : float
-        Duality gap at the end: the value is within it of the minimum.
-    converged : bool
-    n_blocks : int
-        Components found by screening; 1 without.
-    """
-
-    objective: np.ndarray
-    subgradient: np.ndarray
-    n_free: np.ndarray
-    n_nonzero: np.ndarray
-    step: np.ndarray
-    n_sweeps: np.ndarray
-    seconds: np.ndarray
-    gap: float
-    converged: bool
-    n_blocks: int
-
-    @property
-    def n_iter(self):
-        """Number of Newton steps."""
-        return len(self.objective) - 1
 
 
 def QUIC(
@@ -149,7 +111,7 @@ def QUIC(
         raise ValueError("callback needs screen=False: components solved apart have no common iterates")
     X0, W0 = _check_start(X0, W0, S, Lam)
     components = threshold_components(S, Lam) if screen else [np.arange(p)]
-    groups, single = _merge(components) if screen and len(components) > 1 else ([np.arange(p)], np.empty(0, int))
+    groups, single = merge(components) if screen and len(components) > 1 else ([np.arange(p)], np.empty(0, int))
     if p == 1:
         groups, single = [], np.arange(1)
     if len(groups) == 1 and single.size == 0:
@@ -159,7 +121,7 @@ def QUIC(
         X, W, logs = np.zeros((p, p)), np.zeros((p, p)), []
         d = np.diagonal(S)[single] + np.diagonal(Lam)[single]
         W[single, single], X[single, single] = d, 1.0 / d
-        if W0 is not None and not _vanishes_between(X0, groups, single):
+        if W0 is not None and not vanishes_between(X0, groups, single):
             W0 = None
         for group in groups:
             at = np.ix_(group, group)
@@ -168,8 +130,8 @@ def QUIC(
             X[at], W[at], log = _solve(*sub, start, settings, None)
             logs.append(log)
         if single.size:
-            logs.append(_closed_form_log(d))
-    history = _join(logs, len(components))
+            logs.append(closed_form_log(d))
+    history = join(logs, len(components))
     if not history.converged:
         _warn(S, history, settings)
     return X, W, history
@@ -210,129 +172,10 @@ def block_quic(S, Lambda, index_sets, X0=None, tol=1e-8, max_iter=1000, sweeps=2
     settings = _check_settings(tol, max_iter, sweeps, sigma, beta, "gap")
     X0, _ = _check_start(X0, None, S, Lam)
     X, W, log = _solve(S, Lam, X0, None, settings, None, masks)
-    history = _join([log], 1)
+    history = join([log], 1)
     if not history.converged:
         _warn(S, history, settings)
     return X, W, history
-
-
-def free_set(X, S, Lambda, W=None):
-    """Mask of the entries that a Newton step may change: X_ij != 0 or |S_ij - W_ij| > lambda_ij (33).
-
-    Examples
-    --------
-    >>> free_set(np.eye(2), [[1, 0.5], [0.5, 1]], 0.2).tolist()
-    [[True, True], [True, True]]
-    >>> free_set(np.eye(2), [[1, 0.5], [0.5, 1]], 0.6).tolist()
-    [[True, False], [False, True]]
-    """
-    X, S, Lam = check_point(X, S, Lambda)
-    W = inverse(X) if W is None else check_symmetric(W, "W")
-    return (X != 0) | (np.abs(S - W) > Lam)
-
-
-def newton_direction(X, S, Lambda, *, W=None, free=None, sweeps=10, D=None, keep_u=False):
-    r"""The Newton direction of f at X restricted to a free set, by coordinate descent (Hsieh et al. 2014, (20)).
-
-    Minimises tr((S - W)D) + ½tr(WDWD) + ‖X + D‖_(1,Λ) over
-    symmetric D that vanish outside `free`. O(p |free|) a sweep.
-
-    Parameters
-    ----------
-    X, S, Lambda
-        The point and the problem.
-    W : array-like of shape (p, p), optional
-        Inverse of X.
-    free : array-like of bool of shape (p, p), optional
-        Symmetric mask; by default :func:`free_set`.
-    sweeps : int, default=10
-    D : array-like of shape (p, p), optional
-        Start; zero by default.
-    keep_u : bool, default=False
-        Keep the whole of U = D W up to date, as the paper describes it, and return it too. The default visits the same
-        entries in the same order but keeps only the columns of U that it is about to need.
-
-    Returns
-    -------
-    D : ndarray of shape (p, p)
-    U : ndarray of shape (p, p)
-        Only with ``keep_u=True``.
-
-    Examples
-    --------
-    >>> newton_direction(np.eye(2), [[1, 0.5], [0.5, 1]], [[0, 0.2], [0.2, 0]]).round(6).tolist()
-    [[0.0, -0.3], [-0.3, 0.0]]
-    """
-    X, S, Lam = check_point(X, S, Lambda)
-    W = inverse(X) if W is None else check_symmetric(W, "W")
-    mask = free_set(X, S, Lam, W) if free is None else np.asarray(free, dtype=bool)
-    if mask.shape != X.shape or not np.array_equal(mask, mask.T):
-        raise ValueError(f"free must be a symmetric boolean matrix of shape {X.shape}")
-    sweeps = check_scalar(sweeps, "sweeps", low=1, integer=True)
-    D = np.zeros_like(X) if D is None else np.array(check_symmetric(D, "D"))
-    if D.shape != X.shape or D[~mask].any():
-        raise ValueError(f"D must have shape {X.shape} and vanish outside the free set")
-    starts, cols = _rows(mask)
-    if keep_u:
-        U = D @ W
-        kernels.descend_with_u(S, W, X, Lam, starts, cols, D, U, sweeps)
-        return D, U
-    kernels.descend(S, W, X, Lam, starts, cols, D, sweeps, 0.0)
-    return D
-
-
-def line_search(X, D, S, Lambda, *, W=None, sigma=1e-3, beta=0.5):
-    """The largest step 1, beta, beta^2, ... that keeps X positive definite and decreases f enough.
-
-    Enough is f(X + alpha D) <= f(X) + alpha sigma delta with delta = tr((S - W) D) + |X + D| - |X| (Hsieh et al. 2014,
-    (21)). Any direction with delta < 0 ends the search (Proposition 3).
-
-    Parameters
-    ----------
-    X : array-like of shape (p, p)
-        The iterate, symmetric.
-    D : array-like of shape (p, p)
-        Direction, symmetric.
-    S : array-like of shape (p, p)
-        Empirical covariance.
-    Lambda : float or array-like of shape (p, p)
-        Penalties, not negative.
-    W : array-like of shape (p, p), optional
-        The inverse of X, if it is known.
-    sigma : float, default=0.001
-        Share of the predicted decrease that is asked for.
-    beta : float, default=0.5
-        Factor from step to step.
-
-    Returns
-    -------
-    alpha : float
-    X_new : ndarray of shape (p, p)
-    value : float
-        f(X_new).
-
-    Examples
-    --------
-    >>> alpha, X, value = line_search(np.eye(2), -1.5 * np.eye(2), 4 * np.eye(2), 0.0)
-    >>> alpha, X.tolist()
-    (0.5, [[0.25, 0.0], [0.0, 0.25]])
-    """
-    X, S, Lam = check_point(X, S, Lambda)
-    D = check_symmetric(D, "D")
-    if D.shape != X.shape:
-        raise ValueError(f"D must have the shape of X, {X.shape}, got {D.shape}")
-    settings = _check_settings(1.0, 1, 1, sigma, beta, "gap")
-    L = factor(X)
-    if L is None:
-        raise ValueError("X must be positive definite, but its Cholesky factorisation breaks down")
-    trace = float(np.vdot(S, X))
-    value = -factor_logdet(L) + trace + float(np.vdot(Lam, np.abs(X)))
-    W = factor_inverse(L) if W is None else check_symmetric(W, "W")
-    pattern = _rows((X != 0) | (D != 0))
-    found = _search(X, D, S, Lam, W, value, trace, pattern, [np.arange(len(X))], settings)
-    if found is None:
-        raise ValueError("D must be a descent direction: delta = tr((S - W) D) + |X + D| - |X| must be negative")
-    return found[0], found[1], found[2]
 
 
 def _solve(S, Lam, X, W, settings, callback, masks=None):
@@ -356,7 +199,7 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
             free = pattern = kernels.collect_free(S, W, X, Lam, n_free)
         else:
             mask = masks[t % len(masks)]
-            free, pattern = _rows(mask), _rows(mask | (X != 0))
+            free, pattern = pattern_of(mask), pattern_of(mask | (X != 0))
         if n_nonzero == p and masks is None:
             D, used = kernels.diagonal_direction(S, X, Lam), 0
         else:
@@ -370,58 +213,19 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
             )
             used = kernels.descend(S, W, X, Lam, *free, D, limit, enough)
             if polish and adaptive:
-                D = _polish(S, W, X, Lam, D)
-        blocks = _pattern_blocks(*free, p) if masks is None else whole
-        found = _search(X, D, S, Lam, W, value, trace, pattern, blocks, settings)
+                D = polished(S, W, X, Lam, D)
+        blocks = pattern_blocks(*free, p) if masks is None else whole
+        found = search(X, D, S, Lam, W, value, trace, pattern, blocks, settings)
         if found is None:
             if masks is not None:
                 step = 0.0
                 continue
             break
         step, X, value, trace, factors = found
-        W = _blockwise_inverse(factors, blocks, p)
+        W = blockwise_inverse(factors, blocks, p)
         if callback is not None:
             callback(X)
     return X, W, (np.array(rows), gap, done)
-
-
-def _polish(S, W, X, Lam, D):
-    """Conjugate gradients on the face of the current signs, where coordinate descent creeps.
-
-    Minimises the model over matrices with the support and the signs of X + D (the idea of Olsen et al. 2012); entries
-    that change sign are set to zero, and the step is halved until the model decreases. O(p^3) an iteration, all of it
-    matrix products.
-    """
-    face = X + D
-    support, linear = face != 0, S - W
-    d = np.diagonal(W)
-    scale = np.where(support, np.multiply.outer(d, d) + W**2, 1.0)
-    curved = W @ D @ W
-    value = float(np.vdot(linear, D) + 0.5 * np.vdot(D, curved) + np.vdot(Lam, np.abs(face)))
-    r = np.where(support, -(linear + curved + Lam * np.sign(face)), 0.0)
-    z = r / scale
-    step, P, rz = np.zeros_like(D), z, float(np.vdot(r, z))
-    target = 1e-4 * rz
-    for _ in range(max(50, 20_000 // len(X))):
-        if rz <= target:
-            break
-        HP = np.where(support, W @ P @ W, 0.0)
-        a = rz / float(np.vdot(P, HP))
-        step += a * P
-        r -= a * HP
-        z = r / scale
-        rz, before = float(np.vdot(r, z)), rz
-        P = z + (rz / before) * P
-    step = 0.5 * (step + step.T)
-    for _ in range(6):
-        moved = face + step
-        moved[moved * face < 0] = 0.0
-        E = moved - X
-        new = float(np.vdot(linear, E) + 0.5 * np.vdot(E, W @ E @ W) + np.vdot(Lam, np.abs(moved)))
-        if new < value:
-            return E
-        step *= 0.5
-    return D
 
 
 def _finished(value, W, S, Lam, bound, total, norm, settings):
@@ -434,110 +238,6 @@ def _finished(value, W, S, Lam, bound, total, norm, settings):
         return False, np.inf
     gap = clipped_gap(value, W, S, Lam)
     return gap <= tol * p, gap
-
-
-def _search(X, D, S, Lam, W, value, trace, pattern, blocks, settings):
-    """Backtrack along D, which with X lives on a pattern; `trace` is tr(SX).
-
-    Returns alpha, X + alpha D, its value, its trace and its factors, or None when D is no descent direction.
-    """
-    trace_d, trace_w, penalty, change = kernels.slopes(S, W, X, Lam, D, *pattern)
-    delta = trace_d - trace_w + change
-    rounding = ROUNDING * (abs(value) + trace + penalty + len(X))
-    if delta > rounding or not D.any():
-        return None
-    alpha = 1.0
-    while alpha > 1e-14:
-        moved = kernels.moved_along(X, D, alpha, *pattern)
-        factors = _blockwise_factor(moved, blocks)
-        if factors is not None:
-            logdet = sum(factor_logdet(L) for L in factors)
-            f = -logdet + trace + alpha * trace_d + kernels.penalty_along(X, D, Lam, alpha, *pattern)
-            if f <= value + alpha * settings["sigma"] * delta + rounding:
-                return alpha, moved, f, trace + alpha * trace_d, factors
-        alpha *= settings["beta"]
-    return None
-
-
-def _blockwise_factor(X, blocks):
-    factors = []
-    for block in blocks:
-        L = factor(X if len(blocks) == 1 else X[np.ix_(block, block)])
-        if L is None:
-            return None
-        factors.append(L)
-    return factors
-
-
-def _blockwise_inverse(factors, blocks, p):
-    if len(blocks) == 1:
-        return factor_inverse(factors[0])
-    W = np.zeros((p, p))
-    for L, block in zip(factors, blocks, strict=True):
-        W[np.ix_(block, block)] = factor_inverse(L)
-    return W
-
-
-def _pattern_blocks(starts, cols, p):
-    """Connected components of a pattern, the small ones merged."""
-    graph = sparse.csr_array((np.ones(len(cols), dtype=bool), cols, starts), shape=(p, p))
-    count, labels = sparse.csgraph.connected_components(graph, directed=False)
-    if count == 1:
-        return [np.arange(p)]
-    order = np.argsort(labels, kind="stable")
-    groups, single = _merge(np.split(order, np.cumsum(np.bincount(labels))[:-1]))
-    return groups + [single[k : k + SMALL] for k in range(0, single.size, SMALL)]
-
-
-def _merge(components):
-    """Groups of components, large ones alone and small ones together, and the variables that stand alone."""
-    single = np.concatenate([np.empty(0, dtype=np.int64)] + [c for c in components if len(c) == 1])
-    groups, small = [], []
-    for component in sorted((c for c in components if len(c) > 1), key=len, reverse=True):
-        if len(component) >= SMALL:
-            groups.append(component)
-            continue
-        small.append(component)
-        if sum(map(len, small)) >= SMALL:
-            groups.append(np.sort(np.concatenate(small)))
-            small = []
-    if small:
-        groups.append(np.sort(np.concatenate(small)))
-    return groups, single
-
-
-def _vanishes_between(X, groups, single):
-    label = np.empty(len(X), dtype=np.int64)
-    for k, group in enumerate(groups):
-        label[group] = k
-    label[single] = len(groups) + np.arange(single.size)
-    i, j = np.nonzero(X)
-    return np.array_equal(label[i], label[j])
-
-
-def _closed_form_log(d):
-    row = (float(np.log(d).sum() + d.size), 0.0, d.size, d.size, np.nan, 0, 0.0)
-    return np.array([row]), 0.0, True
-
-
-def _join(logs, n_blocks):
-    """One history of runs side by side: a run that has ended keeps its last values."""
-    length = max(len(rows) for rows, _, _ in logs)
-    padded = np.stack([np.concatenate([rows, np.repeat(rows[-1:], length - len(rows), axis=0)]) for rows, _, _ in logs])
-    total = padded.sum(axis=0)
-    steps = np.where(np.isnan(padded[:, :, 4]), np.inf, padded[:, :, 4]).min(axis=0)
-    return QUICHistory(
-        objective=total[:, 0],
-        subgradient=total[:, 1],
-        n_free=total[:, 2].astype(np.int64),
-        n_nonzero=total[:, 3].astype(np.int64),
-        step=np.where(np.isinf(steps), np.nan, steps),
-        n_sweeps=padded[:, :, 5].max(axis=0).astype(np.int64),
-        seconds=total[:, 6],
-        gap=float(sum(gap for _, gap, _ in logs)),
-        converged=all(done for _, _, done in logs),
-        n_blocks=n_blocks,
-    )
 
 
 def _warn(S, history, settings):
@@ -588,12 +288,6 @@ def _check_start(X0, W0, S, Lam):
         if W0.shape != S.shape or np.abs(X0 @ (W0 @ ones) - ones).max() > 1e-6:
             raise ValueError("W0 must be the inverse of X0")
     return X0, W0
-
-
-def _rows(mask):
-    mask = sparse.csr_array(mask)
-    mask.sort_indices()
-    return mask.indptr.astype(np.int64), mask.indices.astype(np.int64)
 
 
 def _logdet(X):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnable.kernels import smo
+from learnable.kernels.smo.machines import signs_of
 from learnable.validation import Result, check_finite_array, check_scalar
 
 __all__ = ["C_to_D", "Conversion", "largest_D"]
@@ -98,7 +99,7 @@ def largest_D(K, y, *, tol=1e-9):
     from scipy.optimize import linprog
 
     source = smo.as_source(K)
-    y = smo._signs(y, source.size)
+    y = signs_of(y, source.size)
     n = source.size
     gram = source.rows(np.arange(n)).astype(float)
     values, vectors = np.linalg.eigh(gram)
@@ -146,7 +147,7 @@ def D_to_C(K, y, D, *, tol=1e-8, C_max=1e8):
     from scipy.optimize import brentq
 
     source = smo.as_source(K)
-    y = smo._signs(y, source.size)
+    y = signs_of(y, source.size)
     D = check_scalar(D, "D", low=0.0, closed="neither")
     least = 0.5 / min(int((y > 0).sum()), int((y < 0).sum()))
     if least * (1.0 - 1e-12) > D:

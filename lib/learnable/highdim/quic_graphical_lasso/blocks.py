@@ -1,0 +1,73 @@
+"""Components of a pattern: which to factorise, or to solve, together."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from learnable.linalg.precision import factor, factor_inverse
+
+# Components smaller than this are factorised, or solved, together: a call costs more than the arithmetic.
+SMALL = 128
+
+
+def merge(components):
+    """Groups of components, large ones alone and small ones together, and the variables that stand alone."""
+    single = np.concatenate([np.empty(0, dtype=np.int64)] + [c for c in components if len(c) == 1])
+    groups, small = [], []
+    for component in sorted((c for c in components if len(c) > 1), key=len, reverse=True):
+        if len(component) >= SMALL:
+            groups.append(component)
+            continue
+        small.append(component)
+        if sum(map(len, small)) >= SMALL:
+            groups.append(np.sort(np.concatenate(small)))
+            small = []
+    if small:
+        groups.append(np.sort(np.concatenate(small)))
+    return groups, single
+
+
+def pattern_blocks(starts, cols, p):
+    """Connected components of a pattern, the small ones merged."""
+    graph = sparse.csr_array((np.ones(len(cols), dtype=bool), cols, starts), shape=(p, p))
+    count, labels = sparse.csgraph.connected_components(graph, directed=False)
+    if count == 1:
+        return [np.arange(p)]
+    order = np.argsort(labels, kind="stable")
+    groups, single = merge(np.split(order, np.cumsum(np.bincount(labels))[:-1]))
+    return groups + [single[k : k + SMALL] for k in range(0, single.size, SMALL)]
+
+
+def blockwise_factor(X, blocks):
+    factors = []
+    for block in blocks:
+        L = factor(X if len(blocks) == 1 else X[np.ix_(block, block)])
+        if L is None:
+            return None
+        factors.append(L)
+    return factors
+
+
+def blockwise_inverse(factors, blocks, p):
+    if len(blocks) == 1:
+        return factor_inverse(factors[0])
+    W = np.zeros((p, p))
+    for L, block in zip(factors, blocks, strict=True):
+        W[np.ix_(block, block)] = factor_inverse(L)
+    return W
+
+
+def vanishes_between(X, groups, single):
+    label = np.empty(len(X), dtype=np.int64)
+    for k, group in enumerate(groups):
+        label[group] = k
+    label[single] = len(groups) + np.arange(single.size)
+    i, j = np.nonzero(X)
+    return np.array_equal(label[i], label[j])
+
+
+def pattern_of(mask):
+    mask = sparse.csr_array(mask)
+    mask.sort_indices()
+    return mask.indptr.astype(np.int64), mask.indices.astype(np.int64)

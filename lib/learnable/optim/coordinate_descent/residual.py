@@ -1,0 +1,126 @@
+"""Coordinate descent that keeps the residual, dense or sparse, with gap-safe screening of the columns."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_iter):
+    """Coordinate descent that keeps r = y - Xb, over `columns`, with gap-safe screening of them."""
+    kept = columns.copy()
+    size = kept.size
+    corr = np.zeros(XT.shape[0])
+    gap = np.inf
+    passes = 0
+    while True:
+        for k in range(size):
+            j = kept[k]
+            corr[j] = np.dot(XT[j], r) - l2 * b[j]
+        gap, size = _screen(corr, r, b, w, l2, norms, kept, size, yy)
+        if gap <= tol or passes >= max_iter:
+            return gap, passes
+        for sweep in range(10):
+            moved = 0.0
+            for k in range(size):
+                j = kept[k]
+                if norms[j] + l2 <= 0.0 or (sweep % 5 and b[j] == 0.0):
+                    continue
+                old = b[j]
+                z = np.dot(XT[j], r) + norms[j] * old
+                new = _threshold(z, w[j]) / (norms[j] + l2)
+                if new != old:
+                    step = new - old
+                    b[j] = new
+                    row = XT[j]
+                    for i in range(r.size):
+                        r[i] -= step * row[i]
+                    moved = max(moved, step * step * (norms[j] + l2))
+            passes += 1
+            if moved <= 1e-2 * tol:
+                break
+
+
+@njit(cache=True)
+def residual_sparse(values, rows, starts, means, r, b, w, l2, norms, columns, yy, tol, max_iter):
+    """As the dense one, for compressed columns; the residual is r + offset, so that centring stays implicit."""
+    kept = columns.copy()
+    size = kept.size
+    corr = np.zeros(norms.size)
+    n = r.size
+    passes = 0
+    offset = 0.0
+    while True:
+        for i in range(n):
+            r[i] += offset
+        offset = 0.0
+        for k in range(size):
+            j = kept[k]
+            total = 0.0
+            for t in range(starts[j], starts[j + 1]):
+                total += values[t] * r[rows[t]]
+            corr[j] = total - l2 * b[j]
+        gap, size = _screen(corr, r, b, w, l2, norms, kept, size, yy)
+        if gap <= tol or passes >= max_iter:
+            return gap, passes
+        for sweep in range(10):
+            moved = 0.0
+            for k in range(size):
+                j = kept[k]
+                if norms[j] + l2 <= 0.0 or (sweep % 5 and b[j] == 0.0):
+                    continue
+                old = b[j]
+                z = norms[j] * old + offset * n * means[j]
+                for t in range(starts[j], starts[j + 1]):
+                    z += values[t] * r[rows[t]]
+                new = _threshold(z, w[j]) / (norms[j] + l2)
+                if new != old:
+                    step = new - old
+                    b[j] = new
+                    for t in range(starts[j], starts[j + 1]):
+                        r[rows[t]] -= step * values[t]
+                    offset += step * means[j]
+                    moved = max(moved, step * step * (norms[j] + l2))
+            passes += 1
+            if moved <= 1e-2 * tol:
+                break
+
+
+@njit(cache=True)
+def _threshold(z, w):
+    if z > w:
+        return z - w
+    if z < -w:
+        return z + w
+    return 0.0
+
+
+@njit(cache=True)
+def _screen(corr, r, b, w, l2, norms, kept, size, yy):
+    """Return the gap, and the number of columns left after the sphere test; they are moved to the front of `kept`."""
+    scale = np.inf
+    norm = 0.0
+    square = 0.0
+    inner = 0.0
+    for k in range(size):
+        j = kept[k]
+        if abs(corr[j]) > 0.0:
+            scale = min(scale, w[j] / abs(corr[j]))
+        norm += w[j] * abs(b[j])
+        square += b[j] * b[j]
+        inner += corr[j] * b[j]
+    rr = l2 * square
+    for i in range(r.size):
+        rr += r[i] * r[i]
+    yr = rr + inner
+    if rr == 0.0:
+        return norm, size
+    s = min(scale, yr / rr)
+    gap = 0.5 * rr + norm - s * yr + 0.5 * s * s * rr
+    radius = np.sqrt(2.0 * max(gap, 0.0))
+    left = 0
+    for k in range(size):
+        j = kept[k]
+        if b[j] != 0.0 or s * abs(corr[j]) + radius * np.sqrt(norms[j] + l2) >= w[j]:
+            kept[left] = j
+            left += 1
+    return gap, left
