@@ -250,7 +250,15 @@ def test_unfolded_map_is_the_map():
     np.testing.assert_allclose(slope, 1 / (4 * (1 - x) ** 2), atol=1e-6)
     assert slope.min() > 0.25 - 1e-6
     assert slope.max() < 4 / 9 + 1e-6
-    assert np.isnan(ad.unfolded_map([0.0, 0.25, 0.5])).all()
+    for place in (0.0, 0.25, 0.5, 0.75, 1.0, 1.25):
+        with pytest.raises(ValueError, match="multiple of 1/4"):
+            ad.unfolded_map([0.1, place])
+
+
+def test_blocks_too_large_for_memory_are_refused():
+    """np.repeat dies on a sum that overflows its index: 2**62 four times."""
+    with pytest.raises(ValueError, match="q must sum to at most"):
+        ad.block_matrix([2**62] * 4)
 
 
 # Cycles, margins, theorem 5

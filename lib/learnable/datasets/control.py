@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from learnable.datasets._simulate import check_size
-from learnable.validation import check_choice, check_rng, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "cart_pole_step",
@@ -286,7 +286,7 @@ def cart_pole_step(state, action):
     >>> state.round(4).tolist(), bool(balanced)
     ([0.0, 0.195, 0.01, -0.2895], True)
     """
-    state = np.asarray(state, dtype=np.float64)
+    state = check_finite_array(state, "state")
     if state.shape[-1:] != (4,):
         raise ValueError(f"state must have four columns, got shape {state.shape}")
     action = np.asarray(action)

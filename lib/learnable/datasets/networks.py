@@ -291,6 +291,9 @@ def make_roll_calls(
     """
     t, m, v = check_size(n_periods, "n_periods"), check_size(n_members, "n_members"), check_size(n_votes, "n_votes")
     persist, rng = check_scalar(persist, "persist", low=0, high=1), check_rng(random_state)
+    separation = check_finite_array(separation, "separation", ndim=1)
+    if separation.shape != (2,):
+        raise ValueError(f"separation must be two numbers, its first and its last value, got shape {separation.shape}")
     delta = np.linspace(*separation, t)
     if dip:
         delta[t // 3 : 2 * t // 3] /= 2

@@ -48,8 +48,10 @@ def minimax_margin(outputs, y):
     y = check_finite_array(y, "y", ndim=1)
     if len(H) != len(y) or H.size == 0 or not (np.abs(y) == 1).all():
         raise ValueError("outputs must have one row for each label, and the labels must be ±1")
+    # The linear programme works with absolute tolerances: the game is solved in the unit of its largest entry.
+    unit = np.abs(H).max() or 1.0
     n, m = H.shape
-    Z = y[:, None] * H
+    Z = y[:, None] * (H / unit)
     answer = linprog(
         np.concatenate([np.zeros(m), [-1.0]]),
         A_ub=np.hstack([-Z, np.ones((n, 1))]),
@@ -62,7 +64,7 @@ def minimax_margin(outputs, y):
     if answer.status != 0:
         raise RuntimeError(f"the linear programme failed: {answer.message}")
     weights = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return MinimaxMargin(float(-answer.fun), answer.x[:m], weights / weights.sum())
+    return MinimaxMargin(float(-answer.fun * unit), answer.x[:m], weights / weights.sum())
 
 
 def margin_distribution(margins, gamma):

@@ -84,6 +84,8 @@ def best_cut(features, signed):
     >>> best_cut(SortedFeatures([[0.0], [1.0], [2.0]]), np.array([1.0, -1.0, -1.0]))
     (0, 0.5, -1)
     """
+    if not isinstance(features, SortedFeatures):
+        raise TypeError(f"features must be SortedFeatures, got {type(features).__name__}")
     signed = features.check_length(signed, "signed")
     j, cut, sign = _best_stump(features.marked, features.begin, features.end, signed)
     if j < 0:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.weak_learners import ColumnRules, Stump, StumpERM, TreeERM
-from learnable.validation import check_weights, signed_labels
+from learnable.validation import check_finite_array, check_weights, signed_labels
 
 __all__ = ["vote", "weak_learner"]
 
@@ -60,7 +60,8 @@ def vote(rules, alphas, X):
     >>> vote([Stump(0, 0.5, 1), Stump(0, 1.5, -1)], [1.0, 0.25], [[0.0], [1.0], [2.0]])
     array([-0.75,  1.25,  0.75])
     """
-    X = np.asarray(X, dtype=float)
+    X = check_finite_array(X, "X", ndim=2)
+    alphas = check_finite_array(alphas, "alphas", ndim=1)
     f = np.zeros(len(X))
     if not all(isinstance(rule, Stump) for rule in rules):
         for alpha, rule in zip(alphas, rules, strict=True):
@@ -68,7 +69,12 @@ def vote(rules, alphas, X):
         return f
     feature = np.array([rule.feature for rule in rules], dtype=np.int64)
     threshold = np.array([rule.threshold for rule in rules], dtype=float)
-    height = np.asarray(alphas, dtype=float) * [rule.sign for rule in rules]
+    if len(alphas) != len(rules) or feature.max(initial=-1) >= X.shape[1]:
+        raise ValueError(
+            f"alphas must hold one number for each of the {len(rules)} rules and X the columns that they ask for, "
+            f"got {len(alphas)} numbers and shape {X.shape}"
+        )
+    height = alphas * [rule.sign for rule in rules]
     f += height[feature < 0].sum()
     for j in np.unique(feature[feature >= 0]):
         mine = np.flatnonzero(feature == j)

@@ -47,9 +47,11 @@ class Stump:
 
     def predict(self, X):
         """±1 for each row of X."""
-        X = np.asarray(X, dtype=float)
+        X = check_finite_array(X, "X", ndim=2)
         if self.feature < 0:
             return np.full(len(X), float(self.sign))
+        if self.feature >= X.shape[1]:
+            raise ValueError(f"X must have more than {self.feature} columns, the rule asks for them, got {X.shape[1]}")
         return np.where(X[:, self.feature] > self.threshold, float(self.sign), -float(self.sign))
 
 

@@ -47,6 +47,13 @@ class TailBound:
     samples: float = 1.0
     power: float = 2.0
 
+    def __post_init__(self):
+        for name in ("log_factor", "degree", "rate", "shift", "samples", "power"):
+            value = check_finite_array(getattr(self, name), name)
+            least, what = (0.0, "positive") if name in ("rate", "power") else (-1.0, "not negative")
+            if name != "log_factor" and not ((value > least) if least == 0.0 else (value >= 0)).all():
+                raise ValueError(f"{name} must be {what}, got {value.min():g}")
+
     def log_tail(self, eps, n):
         """Natural logarithm of the bound; may be positive, where the bound says nothing."""
         eps, n = _positive(eps, "eps"), _positive(n, "n")

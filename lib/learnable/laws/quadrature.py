@@ -66,7 +66,8 @@ def graded_mesh(log_densities, low, high, points=()):
     >>> bool((abs(mesh - 1e4) < 0.01).sum() >= 8)
     True
     """
-    points = np.asarray(points, dtype=np.float64)
+    low, high = (_end(end, name) for end, name in ((low, "low"), (high, "high")))
+    points = check_finite_array(points, "points", ndim=1)
     seeds = _seeds(low, high, points)
     edges = [points]
     for j, log_density in enumerate(log_densities):
@@ -82,6 +83,11 @@ def graded_mesh(log_densities, low, high, points=()):
     edges = edges[(edges > low) & (edges < high)]
     ends = [end for end in (low, high) if np.isfinite(end)]
     return np.unique(np.concatenate([edges, ends]))
+
+
+def _end(end, name):
+    """An end of an interval: a number, or an infinity."""
+    return float(end) if end in (-np.inf, np.inf) else check_scalar(end, name)
 
 
 def _seeds(low, high, points):
@@ -228,6 +234,7 @@ def find_changes(label, x):
     >>> bool(abs(change[0] - np.pi) < 1e-14)
     True
     """
+    x = check_finite_array(x, "x", ndim=1)
     values = label(x)
     cell = np.flatnonzero(values[1:] != values[:-1])
     left, right = x[cell], x[cell + 1]
@@ -270,6 +277,7 @@ def integrate_pieces(f, edges, rtol=1e-10, atol=1e-15):
     >>> bool(abs(value[0] - (3 + np.cos(5.0))) < 1e-12)
     True
     """
+    edges = check_finite_array(edges, "edges", ndim=1)
     return integrate_boxes(lambda x: f(x[:, 0]), edges[:-1, None], edges[1:, None], rtol, atol, order=_ORDER)
 
 

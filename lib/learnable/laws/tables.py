@@ -37,8 +37,8 @@ def coerce_posteriors(post, name="post", *, n_classes=None):
     """
     try:
         array = np.asarray(post)
-        if array.dtype.kind == "c":
-            raise TypeError("complex")
+        if array.dtype.kind == "c" or (array.dtype.kind == "O" and any(entry is None for entry in array.flat)):
+            raise TypeError("numpy would cut off the imaginary part, and read None as NaN")
         tolerance = probability_tolerance(array.dtype)
         table = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError):

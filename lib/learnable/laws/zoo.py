@@ -13,7 +13,13 @@ from learnable.laws.density import DensityProblem
 from learnable.laws.problems import FiniteProblem
 from learnable.laws.reject import RejectTradeoff
 from learnable.laws.tables import check_posteriors
-from learnable.validation import check_finite_array, check_probability_vector, check_scalar, check_symmetric
+from learnable.validation import (
+    check_finite_array,
+    check_magnitude,
+    check_probability_vector,
+    check_scalar,
+    check_symmetric,
+)
 
 __all__ = [
     "five_point",
@@ -327,6 +333,7 @@ def two_gaussians(m0=0.0, m1=2.0, cov0=1.0, cov1=None, pi1=0.5):
     """
     pi1 = check_scalar(pi1, "pi1", low=0, high=1, closed="neither")
     m0, m1 = check_finite_array(m0, "m0"), check_finite_array(m1, "m1")
+    check_magnitude(m0, "m0", smallest=0.0), check_magnitude(m1, "m1", smallest=0.0)
     if m0.shape != m1.shape or m0.ndim > 1:
         raise ValueError(f"m0 and m1 must be numbers or vectors of one length, got {m0.shape} and {m1.shape}")
     d = max(m0.size, 1)

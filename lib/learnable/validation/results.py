@@ -6,6 +6,8 @@ from dataclasses import fields
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from learnable.validation.scalars import check_scalar
+
 __all__ = ["Result", "warn_not_converged"]
 
 
@@ -65,6 +67,8 @@ def warn_not_converged(what, n_iter, residual, tol, advice="raise max_iter", *, 
     >>> print(caught[0].message)
     lasso did not converge in 10 iterations (0.02 > tol = 1e-06): raise max_iter
     """
+    stacklevel = check_scalar(stacklevel, "stacklevel", low=1, high=10**6, integer=True)
+    tol = None if tol is None else check_scalar(tol, "tol")
     reached = "" if residual is None or tol is None else f" ({residual:.3g} > tol = {tol:g})"
     message = f"{what} did not converge in {n_iter} iterations{reached}: {advice}"
     warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)

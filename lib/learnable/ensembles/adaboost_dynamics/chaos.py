@@ -13,7 +13,7 @@ from numba import njit
 
 from learnable.ensembles.adaboost_dynamics.dynamics import AdaBoostMatrix, check_matrix
 from learnable.ensembles.weak_learners import stump_outputs
-from learnable.validation import check_finite_array, check_rng, check_scalar
+from learnable.validation import check_finite_array, check_has, check_rng, check_scalar
 
 __all__ = ["Crossing", "crossings", "lyapunov", "random_matrix", "separation", "stump_matrix"]
 
@@ -217,6 +217,7 @@ def crossings(M, history, period, *, min_length=None):
     []
     """
     M = check_matrix(M)
+    check_has(history, "history", "weights columns", "a History, as AdaBoostMatrix.run returns it")
     p = check_scalar(period, "period", low=1, integer=True)
     least = 10 * p if min_length is None else check_scalar(min_length, "min_length", low=1, integer=True)
     if history.weights is None:

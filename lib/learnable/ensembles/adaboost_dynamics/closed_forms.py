@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 GOLDEN = (math.sqrt(5) - 1) / 2
+LARGEST_BLOCKS = 10**7
 
 
 def one_error_matrix(m):
@@ -172,12 +173,13 @@ def unfold(d):
 def unfolded_map(s):
     """One step of the 3 × 3 map in the position s: on (0, ¼) it is 1 − 1/(4(1 − s)), elsewhere a mirror image of that.
 
-    The corners (no next weights) and the midpoints of the sides (two columns tied) give NaN.
+    The map has no value at the corners 0, ½, 1 (one example has no weight, so that there are no next weights) and at
+    the midpoints ¼, ¾, 1¼ of the sides (two columns are tied, and each leads elsewhere): these positions are refused.
 
     Parameters
     ----------
-    s : float
-        Position, in [0, 1.5).
+    s : array-like of float
+        Positions in (0, 1.5), none of them a multiple of ¼.
 
     Examples
     --------
@@ -186,15 +188,16 @@ def unfolded_map(s):
     """
     s = check_finite_array(s, "s")
     if s.size and (s.min() < 0 or s.max() >= 1.5):
-        raise ValueError("positions must lie in [0, 1.5)")
+        raise ValueError("s must lie in (0, 1.5)")
+    undefined = np.mod(s, 0.25) == 0
+    if undefined.any():
+        raise ValueError(f"s must not hold a multiple of 1/4, where the map has no value; got {s[undefined].flat[0]:g}")
     side = np.minimum((2 * s).astype(int), 2)
     x = s - side / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # First half of a side: forward to the next side. Second half: mirrored, back to the side before.
-        near = side / 2 + 1 - 1 / (4 * (1 - x))
-        far = side / 2 - 0.5 + 1 / (4 * (0.5 + x))
-    image = np.mod(np.where(x < 0.25, near, far), 1.5)
-    return np.where((x == 0) | (x == 0.25), np.nan, image)
+    # First half of a side: forward to the next side. Second half: mirrored, back to the side before.
+    near = side / 2 + 1 - 1 / (4 * (1 - x))
+    far = side / 2 - 0.5 + 1 / (4 * (0.5 + x))
+    return np.mod(np.where(x < 0.25, near, far), 1.5)
 
 
 def group_rows(M, columns=None):
@@ -233,6 +236,7 @@ def block_matrix(q):
     Parameters
     ----------
     q : array-like of four int
+        Together at most ten million: the matrix has that many rows.
 
     Examples
     --------
@@ -240,6 +244,8 @@ def block_matrix(q):
     [[-1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, 1, -1], [1, 1, 1]]
     """
     q = [check_scalar(k, "q", low=low, integer=True) for k, low in zip(q, (1, 1, 1, 0), strict=True)]
+    if sum(q) > LARGEST_BLOCKS:  # np.repeat does not check that the sum fits into its index
+        raise ValueError(f"q must sum to at most {LARGEST_BLOCKS}, got {sum(q)}")
     rows = np.vstack([one_error_matrix(3), np.ones((1, 3))])
     return np.repeat(rows, q, axis=0)
 

@@ -23,7 +23,7 @@ from learnable.ensembles.adaboost_dynamics.dynamics import (
     pick,
 )
 from learnable.ensembles.adaboost_dynamics.margins import max_margin
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_has, check_scalar
 
 __all__ = [
     "Cycle",
@@ -349,6 +349,7 @@ def verify_cycle(M, cycle, *, tol=1e-8):
     (True, True, 0, 0.055728)
     """
     M = check_matrix(M)
+    check_has(cycle, "cycle", "columns weights edges", "a Cycle, as find_cycle returns it")
     m = len(M)
     steps = AdaBoostMatrix(M, selector=cycle.columns).run(cycle.period, cycle.weights[0])
     growth = np.log1p(M[:, cycle.columns] * cycle.edges).sum(axis=1)
@@ -494,6 +495,7 @@ def theorem5_check(M, cycle, *, tol=1e-8):
     True
     """
     M = check_matrix(M)
+    check_has(cycle, "cycle", "support used margin", "a Cycle, as find_cycle returns it")
     inner = M[np.ix_(cycle.support, cycle.used)]
     rho = max_margin(M).value
     suffices = abs(max_margin(inner).value - rho) <= tol

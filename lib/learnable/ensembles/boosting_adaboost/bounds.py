@@ -111,6 +111,8 @@ def rounds_to_separate(n, u):
     """
     n = check_scalar(n, "n", low=1, integer=True)
     u = check_scalar(u, "u", low=0, high=0.5, closed="right")
+    if u < 1e-150:
+        raise ValueError(f"u must be at least 1e-150, so that its square is a number, got {u:g}")
     return int(np.floor(np.log(n) / (2 * u**2))) + 1
 
 

@@ -14,7 +14,7 @@ from learnable.ensembles.gradient import line_search
 from learnable.ensembles.losses import Surrogate
 from learnable.ensembles.votes import bare
 from learnable.ensembles.weak_learners import ComponentwiseLinear, ComponentwiseSpline, RegressionTree
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_magnitude, check_scalar
 
 __all__ = ["ForwardStagewiseLinear", "L2Boost", "StagewiseRegressor", "stagewise_path"]
 
@@ -73,7 +73,7 @@ class StagewiseRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         """Run the rounds."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
+        y = check_magnitude(check_finite_array(y, "y", ndim=1), "y", smallest=0.0)
         rounds = check_scalar(self.n_rounds, "n_rounds", low=1, integer=True)
         shrinkage = check_scalar(self.shrinkage, "shrinkage", low=0, high=1, closed="right")
         surrogate = isinstance(self.loss, Surrogate)

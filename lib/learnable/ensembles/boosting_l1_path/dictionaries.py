@@ -32,6 +32,9 @@ def monomials(X, degree):
     degree = check_scalar(degree, "degree", low=0, integer=True)
     if comb(degree + X.shape[1], degree) > 100_000:
         raise ValueError("more than 100,000 monomials; lower the degree")
+    largest = 10.0 ** (300 / max(degree, 1))
+    if np.abs(X).max(initial=0.0) > largest:
+        raise ValueError(f"X must be at most {largest:.3g} in absolute value, so that its powers are numbers")
     columns = [np.ones(X.shape[0])]
     for size in range(1, degree + 1):
         columns += [np.prod(X[:, list(c)], axis=1) for c in combinations_with_replacement(range(X.shape[1]), size)]

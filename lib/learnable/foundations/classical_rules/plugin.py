@@ -60,9 +60,9 @@ class PlugIn(_TwoClassRule):
 
     Parameters
     ----------
-    eta_estimator : regressor or classifier
-        A regressor is fitted to the labels 0 and 1, and its prediction is the estimate; for a classifier it is
-        ``predict_proba``.
+    eta_estimator : regressor or classifier, optional
+        By default logistic regression on standardised columns, so that their units do not matter. A regressor is
+        fitted to the labels 0 and 1, and its prediction is the estimate; for a classifier it is ``predict_proba``.
 
     Examples
     --------
@@ -79,8 +79,10 @@ class PlugIn(_TwoClassRule):
         X, codes = self._prepare(X, y)
         if self.eta_estimator is None:
             from sklearn.linear_model import LogisticRegression
+            from sklearn.pipeline import make_pipeline
+            from sklearn.preprocessing import StandardScaler
 
-            self.estimator_ = LogisticRegression().fit(X, codes)
+            self.estimator_ = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, codes)
         else:
             self.estimator_ = clone(self.eta_estimator).fit(X, codes)
         return self
@@ -157,6 +159,8 @@ class PlugInDensity(_TwoClassRule):
     def fit(self, X, y):
         X, codes = self._prepare(X, y)
         check_choice(self.density, "density", ("gaussian", "kde", "histogram"))
+        if self.width is not None:
+            check_scalar(self.width, "width", low=0, closed="neither")
         self.log_priors_ = np.log(np.bincount(codes) / len(codes))
         self.densities_ = [self._fit_density(X[codes == c]) for c in (0, 1)]
         return self
@@ -169,7 +173,7 @@ class PlugInDensity(_TwoClassRule):
             scale = max(float(X.std(axis=0).mean()), 1e-12 * (np.abs(X).max() or 1.0))
             width = scale * n ** (-1 / (d + 4)) if self.density == "kde" else 3.5 * scale * n ** (-1 / (d + 2))
         else:
-            width = check_scalar(self.width, "width", low=0, closed="neither")
+            width = float(self.width)
         if self.density == "kde":
             return KernelDensity(bandwidth=width).fit(X).score_samples
         return _HistogramDensity(X, width)

@@ -471,7 +471,12 @@ def no_free_lunch(rule, K, n, exact_limit=300_000, n_draws=20_000, random_state=
     (0.2109375, 0.421875, True)
     """
     K, n = check_scalar(K, "K", low=1, integer=True), check_scalar(n, "n", low=0, integer=True)
-    exact = K**n * 2**K <= exact_limit
+    exact_limit = check_scalar(exact_limit, "exact_limit", low=0)
+    n_draws = check_scalar(n_draws, "n_draws", low=4, high=10**8, integer=True)
+    if K > 10**6 or n > 10**6:
+        raise ValueError(f"K and n must be at most a million: whole labelings are drawn; got {K} and {n}")
+    # In logarithms: K**n alone has more digits than fit into memory long before it is too large to enumerate.
+    exact = n * np.log(K) + K * np.log(2.0) <= np.log(max(exact_limit, 0.5))
     rng = check_rng(random_state)
     if exact:
         samples = np.array(list(itertools.product(range(K), repeat=n)), int).reshape(K**n, n)

@@ -26,6 +26,13 @@ class StepCurve:
     edges: np.ndarray
     values: np.ndarray
 
+    def __post_init__(self):
+        edges, values = np.shape(self.edges), np.shape(self.values)
+        if len(values) != 1 or values[0] < 1 or edges != (values[0] + 1,):
+            raise ValueError(
+                f"edges must have one entry more than values, and values at least one; got shapes {edges} and {values}"
+            )
+
     def __call__(self, lam):
         lam = np.asarray(lam, dtype=float)
         if np.any(lam <= self.edges[-1]):

@@ -42,7 +42,14 @@ def trigamma(x):
     >>> round(float(trigamma(1.0)), 12) == round(np.pi**2 / 6, 12)
     True
     """
-    return special.zeta(2.0, x)
+    return special.zeta(2.0, _positive(x))
+
+
+def _positive(x):
+    x = check_finite_array(x, "x")
+    if (x <= 0).any():
+        raise ValueError(f"x must be positive, got {x[x <= 0].flat[0]:g}")
+    return x
 
 
 def trigamma_excess(x):
@@ -53,7 +60,7 @@ def trigamma_excess(x):
     >>> f"{trigamma_excess(1e15):.6e}"
     '5.000000e-16'
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = _positive(x)
     large = x > 25.0
     u = 1.0 / np.where(large, x, 25.0)
     v = u * u
@@ -158,7 +165,12 @@ def log_progression(alpha, d, n):
     >>> f"{log_progression(1e9, 1.0, 1000) - 1000 * np.log(1e9):.2e}"  # 1000 * 1001 / 2 / 1e9
     '5.00e-04'
     """
-    return _log_progression(np.asarray(alpha, np.float64), np.asarray(d, np.float64), np.asarray(n, np.int64))
+    alpha, d, n = (check_finite_array(*given) for given in ((alpha, "alpha"), (d, "d"), (n, "n")))
+    if (d < 0).any() or np.any(alpha + d <= 0):
+        raise ValueError("d must not be negative, and alpha + d must be positive")
+    if np.any(n != np.floor(n)) or np.any(np.abs(n) > 2**53):
+        raise ValueError("n must hold whole numbers, at most 2**53")
+    return _log_progression(alpha, d, n.astype(np.int64))
 
 
 @njit(cache=True)

@@ -10,6 +10,7 @@ from learnable.datasets.sequences import sample_hmm
 from learnable.latent.hmm import _kernels as kernels
 from learnable.validation import (
     check_finite_array,
+    check_has,
     check_magnitude,
     check_probability_vector,
     check_rng,
@@ -193,6 +194,8 @@ class HMM:
         self.startprob = _frozen(check_probability_vector(startprob, "startprob").copy())
         self.n_states = len(self.startprob)
         self.transmat = _stochastic(transmat, "transmat", shape=(self.n_states, self.n_states))
+        if emission is not None:
+            check_has(emission, "emission", "n_states log_likelihoods check", "an emission such as DiscreteEmission")
         if emission is not None and emission.n_states != self.n_states:
             raise ValueError(f"emission must have {self.n_states} states like startprob, got {emission.n_states}")
         self.emission = emission

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from scipy.optimize import linear_sum_assignment
 
-from learnable.validation import Result, check_finite_array, check_rng, check_scalar
+from learnable.validation import Result, check_finite_array, check_magnitude, check_rng, check_scalar
 
 __all__ = [
     "T_IIu",
@@ -78,7 +78,7 @@ def multilinear(T, *Vs):
     >>> multilinear(T, None, [0.6, 0.8], [0.6, 0.8]).round(3)
     array([1.2, 1.6])
     """
-    T = check_finite_array(T, "T")
+    T = check_magnitude(check_finite_array(T, "T"), "T", smallest=0.0, largest=1e100)
     if len(Vs) != T.ndim or T.ndim == 0:
         raise ValueError(f"T has {T.ndim} modes, got {len(Vs)} matrices")
     result, kept = T, 0
@@ -86,7 +86,7 @@ def multilinear(T, *Vs):
         if V is None:
             kept += 1
             continue
-        V = check_finite_array(V, f"V_{r + 1}")
+        V = check_magnitude(check_finite_array(V, f"V_{r + 1}"), f"V_{r + 1}", smallest=0.0, largest=1e50)
         if V.ndim not in (1, 2) or V.shape[0] != T.shape[r]:
             raise ValueError(
                 f"V_{r + 1} must have {T.shape[r]} rows, one for each index of mode {r + 1}, got {V.shape}"
@@ -226,7 +226,7 @@ def check_symmetric(T, name="T", *, orders=(3,)):
     ...
     ValueError: T must have the same size in every mode, got shape (2, 2, 3)
     """
-    T = check_finite_array(T, name)
+    T = check_magnitude(check_finite_array(T, name), name, smallest=0.0, largest=1e100)
     if T.ndim not in orders:
         raise ValueError(f"{name} must be of order {' or '.join(map(str, orders))}, got order {T.ndim}")
     if len(set(T.shape)) > 1 or T.size == 0:
@@ -252,7 +252,9 @@ def frobenius_norm(T):
     >>> frobenius_norm(sym_rank_one_sum([3.0, 4.0], [[1, 0], [0, 1]]))
     5.0
     """
-    return float(np.linalg.norm(check_finite_array(T, "T").ravel()))
+    T = check_magnitude(check_finite_array(T, "T"), "T", smallest=0.0, largest=1e300)
+    unit = np.abs(T).max(initial=0.0) or 1.0  # so that no square overflows or vanishes
+    return float(unit * np.linalg.norm(T.ravel() / unit))
 
 
 def operator_norm(T, n_restarts=50, *, max_iter=100, random_state=None):
@@ -284,7 +286,7 @@ def operator_norm(T, n_restarts=50, *, max_iter=100, random_state=None):
     rng = check_rng(random_state)
     packed = pack(T)
     theta = random_unit(T.shape[0], n_restarts, rng)
-    best = 0.0
+    best, before = 0.0, np.inf
     for _ in range(max_iter):
         image = contract(packed, theta)
         value = np.einsum("il,il->l", theta, image)
@@ -296,6 +298,9 @@ def operator_norm(T, n_restarts=50, *, max_iter=100, random_state=None):
         if not norms.all():
             break
         theta /= norms
+        if (np.abs(value - before) <= 1e-14 * best).all():  # every run has arrived
+            break
+        before = value
     return float(best)
 
 

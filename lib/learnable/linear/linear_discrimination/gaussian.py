@@ -17,7 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.linear.linear_discrimination.exact import _best_split
 from learnable.linear.linear_discrimination.moments import _scatter
 from learnable.linear.rules import LinearRule, check_covariance, check_mean, solve_symmetric
-from learnable.validation import check_choice, check_finite_array, check_probability_vector, check_scalar
+from learnable.validation import (
+    check_choice,
+    check_finite_array,
+    check_magnitude,
+    check_probability_vector,
+    check_scalar,
+)
 
 __all__ = ["FisherLDA", "GaussianBayes", "linear_gaussian_risk", "linear_gaussian_rule"]
 
@@ -201,7 +207,7 @@ class GaussianBayes(LinearRule):
 
     def _scores(self, X):
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = check_magnitude(validate_data(self, X, reset=False, dtype=np.float64), "X", smallest=0.0)
         return _discriminants(X, self.means_, self._factors, self.priors_)
 
     def decision_function(self, X):

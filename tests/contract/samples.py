@@ -1,0 +1,228 @@
+"""An instance of every estimator with data for it, and its answers: what the tests of units and of memory layout use.
+
+A maker takes the unit s of X and the unit t of y, and gives the estimator whose parameters are converted to them: a
+width is s times as long, the penalty of the lasso s t times as large. What has no unit is left as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from learnable.ensembles.boosting_adaboost import (
+    AdaBoost,
+    ForwardStagewiseLinear,
+    GradientBoost,
+    GradientBoostedTrees,
+    L2Boost,
+    LogitBoost,
+    StagewiseRegressor,
+)
+from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
+from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
+from learnable.foundations.classical_rules import (
+    KNN,
+    CARTClassifier,
+    CARTRegressor,
+    HistogramRule,
+    MedianTree,
+    ParametricPlugIn,
+    PartitionRule,
+    PlugIn,
+    PlugInDensity,
+    PlugInPair,
+    Regressogram,
+)
+from learnable.foundations.vc_theory import (
+    SRM,
+    FiniteERM,
+    KIntervalERM,
+    Memoriser,
+    RectangleERM,
+    SieveERM,
+    ThresholdERM,
+)
+from learnable.highdim.debiased_lasso import DebiasedLasso
+from learnable.highdim.quic_graphical_lasso import GraphicalLassoQUIC, GraphicalLassoQUICCV
+from learnable.kernels.kernels_and_regression import (
+    EpsilonRidge,
+    EpsilonSVR,
+    KernelRidge,
+    Lasso,
+    NystroemRidge,
+    RandomFourierFeatures,
+    RandomFourierRidge,
+    Ridge,
+)
+from learnable.kernels.support_vector_machines import (
+    DualCoordinateSVM,
+    HardMarginSVM,
+    NuSVM,
+    PegasosSVM,
+    SoftMarginSVM,
+    SquaredNuSVM,
+)
+from learnable.kernels.svm_regularization_path import OneVersusRestPath, SVMPath
+from learnable.latent.tensor_decompositions import (
+    ICATensor,
+    MultiViewTensor,
+    ProductMixtureTensor,
+    SphericalGMMTensor,
+)
+from learnable.linear.linear_discrimination import (
+    FingeringClassifier,
+    FisherLDA,
+    GaussianBayes,
+    HalfspaceERM2D,
+    LeastSquaresClassifier,
+    LogisticDiscriminant,
+    MomentBoundClassifier,
+    SigmoidRiskClassifier,
+    SplitERM,
+)
+
+
+def _standard():
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+# Estimators of two classes in the plane; the second list separates them.
+CLASSIFIERS = {
+    AdaBoost: lambda s, t: AdaBoost(n_rounds=10),
+    GradientBoost: lambda s, t: GradientBoost(n_rounds=10),
+    LogitBoost: lambda s, t: LogitBoost(n_rounds=10),
+    GradientBoostedTrees: lambda s, t: GradientBoostedTrees(n_rounds=10),
+    BoostedPathClassifier: lambda s, t: BoostedPathClassifier(n_steps=30),
+    CostSensitiveClassifier: lambda s, t: CostSensitiveClassifier(_standard(), [[0, 1], [3, 0]]),
+    RejectClassifier: lambda s, t: RejectClassifier(_standard(), t=0.2, random_state=0),
+    CARTClassifier: lambda s, t: CARTClassifier(alpha=0.01),
+    HistogramRule: lambda s, t: HistogramRule(h=0.7 * s),
+    KNN: lambda s, t: KNN(k=3),
+    MedianTree: lambda s, t: MedianTree(max_depth=3),
+    PartitionRule: lambda s, t: PartitionRule(lambda X: np.floor(X[:, 0] / s)),
+    PlugIn: lambda s, t: PlugIn(),
+    PlugInDensity: lambda s, t: PlugInDensity(),
+    PlugInPair: lambda s, t: PlugInPair(),
+    FiniteERM: lambda s, t: FiniteERM([lambda X: X[:, 0] > s, lambda X: X[:, 1] > 0]),
+    Memoriser: lambda s, t: Memoriser(),
+    RectangleERM: lambda s, t: RectangleERM(),
+    ThresholdERM: lambda s, t: ThresholdERM(),
+    DualCoordinateSVM: lambda s, t: DualCoordinateSVM(C=1 / s**2, tol=1e-8),
+    NuSVM: lambda s, t: NuSVM(kernel="rbf", tol=1e-8),
+    PegasosSVM: lambda s, t: PegasosSVM(C=1 / s**2),
+    SoftMarginSVM: lambda s, t: SoftMarginSVM(kernel="rbf", tol=1e-8),
+    SVMPath: lambda s, t: SVMPath(lam_min=0.05),
+    OneVersusRestPath: lambda s, t: OneVersusRestPath(SVMPath(lam_min=0.05)),
+    FingeringClassifier: lambda s, t: FingeringClassifier(random_state=0),
+    FisherLDA: lambda s, t: FisherLDA(),
+    GaussianBayes: lambda s, t: GaussianBayes(),
+    HalfspaceERM2D: lambda s, t: HalfspaceERM2D(),
+    LeastSquaresClassifier: lambda s, t: LeastSquaresClassifier(),
+    LogisticDiscriminant: lambda s, t: LogisticDiscriminant(),
+    MomentBoundClassifier: lambda s, t: MomentBoundClassifier(),
+    SigmoidRiskClassifier: lambda s, t: SigmoidRiskClassifier(n_restarts=2),
+    SplitERM: lambda s, t: SplitERM(),
+}
+SEPARATED = {
+    HardMarginSVM: lambda s, t: HardMarginSVM(),
+    SquaredNuSVM: lambda s, t: SquaredNuSVM(D=0.05, kernel="rbf"),
+}
+ONE_FEATURE = {
+    ParametricPlugIn: lambda s, t: ParametricPlugIn(),
+    KIntervalERM: lambda s, t: KIntervalERM(k=2),
+    SRM: lambda s, t: SRM(k_max=4),
+    SieveERM: lambda s, t: SieveERM(),
+}
+REGRESSORS = {
+    ForwardStagewiseLinear: lambda s, t: ForwardStagewiseLinear(eps=0.02 * t / s, n_steps=100),
+    L2Boost: lambda s, t: L2Boost(n_rounds=10),
+    StagewiseRegressor: lambda s, t: StagewiseRegressor(n_rounds=10),
+    CARTRegressor: lambda s, t: CARTRegressor(alpha=0.01 * t**2),
+    Regressogram: lambda s, t: Regressogram(h=0.7 * s),
+    DebiasedLasso: lambda s, t: DebiasedLasso(),
+    EpsilonRidge: lambda s, t: EpsilonRidge(epsilon=0.1 * t, alpha=1.0),
+    EpsilonSVR: lambda s, t: EpsilonSVR(epsilon=0.1 * t, alpha=1.0 / t),
+    KernelRidge: lambda s, t: KernelRidge(alpha=0.1),
+    Lasso: lambda s, t: Lasso(alpha=0.1 * s * t),
+    NystroemRidge: lambda s, t: NystroemRidge(alpha=0.1, n_components=20, random_state=0),
+    RandomFourierRidge: lambda s, t: RandomFourierRidge(alpha=0.1, n_components=50, random_state=0),
+    Ridge: lambda s, t: Ridge(alpha=0.1 * s**2),
+}
+# Tables without y: what is compared has no unit, or the unit of X.
+TABLES = {
+    GraphicalLassoQUIC: lambda s, t: GraphicalLassoQUIC(alpha=0.2 * s**2),
+    GraphicalLassoQUICCV: lambda s, t: GraphicalLassoQUICCV(cv=3, alphas=4),
+    RandomFourierFeatures: lambda s, t: RandomFourierFeatures(n_components=20, random_state=0),
+    ICATensor: lambda s, t: ICATensor(random_state=0),
+    SphericalGMMTensor: lambda s, t: SphericalGMMTensor(random_state=0),
+    ProductMixtureTensor: lambda s, t: ProductMixtureTensor(random_state=0),
+}
+VIEWS = {MultiViewTensor: lambda s, t: MultiViewTensor(random_state=0)}
+MAKERS = CLASSIFIERS | SEPARATED | ONE_FEATURE | REGRESSORS | TABLES | VIEWS
+
+
+@functools.cache
+def data(cls):
+    """(X, y, points) for an estimator; y is None for those that take none. Numbers that single precision holds."""
+    rng = np.random.default_rng(5)
+    if cls in TABLES | VIEWS:
+        X = rng.laplace(size=(400, 9)) @ np.linspace(0.5, 1.5, 81).reshape(9, 9) ** 2 / 9 if cls is not ICATensor else 0
+        if cls is ICATensor:
+            X = rng.laplace(size=(400, 2)) @ np.array([[2.0, 0.5], [0.3, 1.0]])
+        elif cls in (SphericalGMMTensor, ProductMixtureTensor, MultiViewTensor):
+            centres = 3 * rng.normal(size=(2, 9))
+            X = centres[rng.integers(2, size=400)] + rng.normal(size=(400, 9))
+        elif cls is not RandomFourierFeatures:
+            X = rng.normal(size=(80, 4)) @ np.array([[1, 0.8, 0, 0], [0, 1, 0.8, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+        return np.float32(X).astype(float), None, np.float32(X[:20]).astype(float)
+    n = 60
+    y = np.arange(n) % 2
+    gap = 6.0 if cls in SEPARATED else 1.5
+    X = rng.normal(size=(n, 2)) + gap * y[:, None] * [1.0, 0.5]
+    points = rng.normal(size=(40, 2)) + [0.7, 0.4]
+    if cls in ONE_FEATURE:
+        X, points = X[:, :1], points[:, :1]
+    if cls in REGRESSORS:
+        X = rng.normal(size=(n, 3))
+        points = rng.normal(size=(40, 3))
+        y = 2.0 + X @ [1.0, -0.5, 0.2] + 0.3 * rng.normal(size=n)
+        y = np.float32(y).astype(float)
+    return np.float32(X).astype(float), y, np.float32(points).astype(float)
+
+
+def answers(model, points, s=1.0, t=1.0, shift=0.0):
+    """What a fitted estimator says at points, with the units s and t and the shift of X taken out: a list of arrays."""
+    if hasattr(model, "precision_"):
+        return [model.precision_ * s**2, model.covariance_ / s**2]
+    if isinstance(model, DebiasedLasso):
+        return [model.coef_ * s / t, model.stderr_ * s / t, model.pvalues_]
+    if isinstance(model, (SphericalGMMTensor, ProductMixtureTensor)):
+        return [(model.components_ - shift) / s, model.weights_]
+    if isinstance(model, ICATensor):
+        return [model.components_ / s]
+    if isinstance(model, MultiViewTensor):
+        return [model.weights_, *((means - shift) / s for means in model.components_)]
+    if hasattr(model, "transform") and not hasattr(model, "predict"):
+        return [model.transform(points)]
+    said = np.asarray(model.predict(points))
+    scores = [getattr(model, name)(points) for name in ("decision_function", "predict_proba") if hasattr(model, name)]
+    if isinstance(model, HalfspaceERM2D):  # the line has some room between the points that it touches
+        scores = []
+    if isinstance(model, (MomentBoundClassifier, SplitERM)):  # the score has the unit of X
+        scores = [score / np.abs(score).max() for score in scores]
+    return [said / t if said.dtype.kind == "f" else said, *scores]
+
+
+def fitted(cls, X, y, s=1.0, t=1.0):
+    """The estimator in the units s and t, fitted without a word."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MAKERS[cls](s, t)
+        if cls in VIEWS:
+            return model.fit(X[:, :3], X[:, 3:6], X[:, 6:])
+        return model.fit(X) if y is None else model.fit(X, y)
