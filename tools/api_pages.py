@@ -157,7 +157,7 @@ def _note_uses(found):
     for chapter in chapters():
         for value in called_names(chapter):
             entry = by_value.get(id(value))
-            if entry is not None and chapter.name not in [c.name for c in entry.used_in]:
+            if entry is not None and chapter not in entry.used_in:
                 entry.used_in.append(chapter)
 
 
@@ -199,11 +199,20 @@ def resolve(path):
 
 def find(target, module=""):
     """The entry that a docstring of ``module`` means by a name, dotted or bare; None if there is none."""
+    by_value, by_name = _registers()
     if target.startswith("learnable."):
-        value = resolve(target)
-        return next((entry for entry in entries().values() if entry.value is value), None)
-    same = [entry for entry in entries().values() if entry.name == target]
-    return max(same, key=lambda entry: _shared_parts(entry.module, module), default=None)
+        return by_value.get(id(resolve(target)))
+    return max(by_name.get(target, ()), key=lambda entry: _shared_parts(entry.module, module), default=None)
+
+
+@cache
+def _registers():
+    """The entries by what they name, the first of each, and by their bare name: every reference looks here."""
+    by_value, by_name = {}, {}
+    for entry in entries().values():
+        by_value.setdefault(id(entry.value), entry)
+        by_name.setdefault(entry.name, []).append(entry)
+    return by_value, by_name
 
 
 def _shared_parts(one, other):
@@ -213,7 +222,7 @@ def _shared_parts(one, other):
 
 def chapter_entries(chapter):
     """The documented names that a chapter calls, those of its own module first."""
-    used = [entry for entry in entries().values() if chapter.name in [c.name for c in entry.used_in]]
+    used = [entry for entry in entries().values() if chapter in entry.used_in]
     return sorted(used, key=lambda e: (not e.is_of(chapter), e.exported, e.name.lower()))
 
 

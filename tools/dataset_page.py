@@ -13,8 +13,8 @@ import re
 
 import learnable.datasets as package
 from learnable.datasets import _registry
-from tools.dependencies import Dependencies
-from tools.project import ROOT, chapters, write_if_changed
+from tools.dependencies import shared_dependencies
+from tools.project import chapters, write_if_changed
 
 TASKS = {
     "classification": "Classification",
@@ -72,7 +72,7 @@ def text():
 
 def _uses():
     """Stored set -> chapters (docname, title) whose notebook or module names its file."""
-    dependencies, found = Dependencies(ROOT), {}
+    dependencies, found = shared_dependencies(), {}
     for chapter in chapters():
         if not chapter.lecture.exists():
             continue

@@ -25,11 +25,14 @@ class Dependencies:
         self.root = Path(root)
         self.library = self.root / "lib"
         self._sources = Sources(self.library)
+        self._sources.exports = cache(self._sources.exports)
+        self._needed = cache(lambda code: self._sources.needed(ast.parse(code)))
+        self._digest = cache(self._digest)
         self._hash_file = lru_cache(maxsize=None)(lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
 
     def modules(self, notebook):
         """Files of the package that ``notebook`` imports, transitively, in sorted order."""
-        return self._sources.needed(ast.parse(_code(notebook)))
+        return self._needed(_code(notebook))
 
     def imports(self, path):
         """Files of the package that a Python file outside it names in its imports."""
@@ -37,9 +40,12 @@ class Dependencies:
 
     def data(self, notebook):
         """Data files whose name stands as a string in the notebook or in a module that it imports."""
+        return self._data(_code(notebook))
+
+    def _data(self, code):
         folder = self.library / PACKAGE_NAME / "datasets" / "data"
-        named = strings(ast.parse(_code(notebook)))
-        for path in self.modules(notebook):
+        named = strings(ast.parse(code))
+        for path in self._needed(code):
             if "datasets" not in path.relative_to(self.library).parts:
                 named |= self._sources.parse(path)[1]
         files = folder.rglob("*") if folder.is_dir() else ()
@@ -47,8 +53,11 @@ class Dependencies:
 
     def digest(self, notebook):
         """One hash of everything that the outputs depend on and the cells do not show."""
+        return self._digest(_code(notebook))
+
+    def _digest(self, code):
         parts = []
-        for path in [*self.modules(notebook), *self.data(notebook)]:
+        for path in [*self._needed(code), *self._data(code)]:
             parts.append([path.relative_to(self.root).as_posix(), self._hash_file(path)])
         pins = self.root / "requirements.txt"
         if pins.exists():

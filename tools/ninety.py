@@ -1,11 +1,13 @@
 """Make a throw-away project of ninety chapters, to see how the book, its site and its tests carry them.
 
-    python -m tools.ninety FOLDER [--chapters N] [--environment .venv]
+    python -m tools.ninety FOLDER [--chapters N] [--environment .venv] [--runs]
 
 The chapters that exist are copied under the slugs of book/data/sources.json that have none yet: lecture, code package,
 tests, master and student exercise, wrong solutions, benchmark with its stored result, errata, table of contents. Each
 copy imports its own copy of the code and has labels of its own, so that the project builds and passes like the book.
-The environment is shared through hard links; only its own package and the scripts' first lines differ.
+The environment is shared through hard links; only its own package and the scripts' first lines differ. With ``--runs``
+the copies come with the runs of what they are copies of, so that the site can be built and looked at without executing
+ninety notebooks.
 """
 
 from __future__ import annotations
@@ -20,11 +22,15 @@ import sys
 from itertools import cycle
 from pathlib import Path
 
+import nbformat
 import yaml
+from jupyter_cache.base import CacheBundleIn
 
 from learnable.book.sources import Sources
+from tools.dependencies import Dependencies
+from tools.execution import current, open_cache
 from tools.new_chapter import DOOR
-from tools.project import PARTS, ROOT, Chapter, chapters
+from tools.project import PARTS, ROOT, Chapter, chapters, executable_pages
 from tools.toc import arranged, written
 
 LABEL = re.compile(r'(?:name=["\']|:label: |:name: |\$\$ \(|^\()([a-z]+(?:-[\w-]+)+)', re.M)
@@ -44,13 +50,17 @@ class Copy:
         text = re.sub(rf"\b{old.part}/{old.slug}\b", f"{self.part}/{self.slug}", text)
         return re.sub(rf"\b{old.slug}\b", self.slug, text)
 
+    def labelled(self, text):
+        """The same text with labels of this chapter's own in place of the template's."""
+        sources = ["".join(cell["source"]) for cell in self.template.notebook["cells"]]
+        for label in sorted({label for source in sources for label in LABEL.findall(self.rename(source))}):
+            text = re.sub(rf"(?<![\w-]){label}(?![\w-])", f"{label}-{self.slug.replace('_', '-')}", text)
+        return text
+
     def lecture(self):
         notebook = json.loads(self.rename(json.dumps(self.template.notebook, ensure_ascii=False)))
         sources = ["".join(cell["source"]) for cell in notebook["cells"]]
-        labels = {label for source in sources for label in LABEL.findall(source)}
-        for cell, source in zip(notebook["cells"], sources, strict=True):
-            for label in sorted(labels):
-                source = re.sub(rf"(?<![\w-]){label}(?![\w-])", f"{label}-{self.slug.replace('_', '-')}", source)
+        for cell, source in zip(notebook["cells"], map(self.labelled, sources), strict=True):
             source = re.sub(r"\]\((\w+\.ipynb)", rf"](../{self.template.part}/\1", source)
             cell["source"] = self._titled(source) if cell is notebook["cells"][0] else source
         about = notebook["metadata"]["learnable"]
@@ -97,6 +107,16 @@ class Copy:
         if new:
             _write(stub, taken + f"from .{self.slug} import (\n" + "".join(f"    {n} as {n},\n" for n in new) + ")\n")
 
+    def run(self, root, record, bundle):
+        """The template's run as that of this chapter, for the cache of the project in ``root``."""
+        path = Chapter(self.part, self.slug, root=root).lecture
+        notebook = nbformat.read(path, as_version=4)
+        outputs = [cell.outputs for cell in bundle.nb.cells if cell.cell_type == "code"]
+        for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+            cell.outputs = nbformat.from_dict(json.loads(self.labelled(self.rename(json.dumps(outputs.pop(0))))))
+        data = json.loads(self.labelled(self.rename(json.dumps(record.data))))
+        return CacheBundleIn(notebook, str(path), data={**data, "digest": Dependencies(root).digest(path)})
+
     def _copy_folder(self, source, target):
         for path in sorted(source.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
@@ -141,7 +161,21 @@ def _replace(path, text):
     path.write_text(text, encoding="utf-8")
 
 
-def make(folder, count=90, environment=None):
+def share_runs(copies, root):
+    """Fill the project's cache of runs: the chapters' own for themselves, and for their copies."""
+    ours, theirs, dependencies = open_cache(), open_cache(root / "_build" / ".jupyter_cache"), Dependencies()
+    for page in executable_pages():
+        record = current(page, ours, dependencies)
+        if record is None:
+            raise ValueError(f"{page.relative_to(ROOT)} has no current run: `make book` first")
+        bundle = ours.get_cache_bundle(record.pk)
+        own = CacheBundleIn(bundle.nb, str(root / page.relative_to(ROOT)), data=record.data)
+        bundles = [own] + [copy.run(root, record, bundle) for copy in copies if copy.template.lecture == page]
+        for made in bundles:
+            theirs.cache_notebook_bundle(made, check_validity=False, overwrite=True)
+
+
+def make(folder, count=90, environment=None, runs=False):
     """Write the project; return its chapters as ``(part, slug)``, in reading order."""
     folder = Path(folder).resolve()
     if folder.exists() and any(folder.iterdir()):
@@ -159,14 +193,15 @@ def make(folder, count=90, environment=None):
     planned = json.loads((ROOT / "book" / "data" / "sources.json").read_text(encoding="utf-8"))["chapters"]
     written = {chapter.slug: chapter for chapter in chapters()}
     spare = max(0, count - len(written))
-    order, before, templates = [], set(), cycle(written.values())
+    order, before, templates, copies = [], set(), cycle(written.values()), []
     for part in PARTS:
         for entry in (e for e in planned if e["part"] == part):
             if entry["slug"] not in written:
                 if not spare:
                     continue
                 spare -= 1
-                Copy(next(templates), part, entry["slug"], entry["title"], before).write(folder)
+                copies.append(Copy(next(templates), part, entry["slug"], entry["title"], before))
+                copies[-1].write(folder)
             order.append((part, entry["slug"]))
             before.add(entry["slug"])
     _write(folder / "_toc.yml", contents(order, folder))
@@ -178,6 +213,8 @@ def make(folder, count=90, environment=None):
     for command in (*tidy, ["tools.exercises", "build"], ["tools.readme"]):
         path = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "lib")])}
         subprocess.run([python, "-m", *command], cwd=folder, env=path, check=True, stdout=subprocess.DEVNULL)
+    if runs:
+        share_runs(copies, folder)
     return order
 
 
@@ -186,9 +223,10 @@ def main(argv=None):
     parser.add_argument("folder", type=Path)
     parser.add_argument("--chapters", type=int, default=90)
     parser.add_argument("--environment", type=Path, default=ROOT / ".venv")
+    parser.add_argument("--runs", action="store_true", help="take the runs that the chapters have; execute nothing")
     arguments = parser.parse_args(argv)
     try:
-        order = make(arguments.folder, arguments.chapters, arguments.environment)
+        order = make(arguments.folder, arguments.chapters, arguments.environment, arguments.runs)
     except ValueError as error:
         parser.error(str(error))
     print(f"{len(order)} chapters in {arguments.folder}; there: make book, make test")

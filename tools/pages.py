@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from urllib.parse import quote
 
-import yaml
-
 from tools import charts, ledger_page, maps, parts_page
 from tools.execution import claims_in
-from tools.project import GENERATED, PARTS, ROOT, chapters, raw, write_if_changed
+from tools.project import GENERATED, PARTS, ROOT, chapters, raw, read_data, write_if_changed
 
 UP = "../../"  # from book/generated/ to the root of the site
 
@@ -57,11 +54,8 @@ def claims(chapter):
 def opening():
     """The figures of the opening page: included by book/intro, no page of its own."""
     results = (ROOT / "benchmarks" / "results").glob("*.json")
-    comparisons = sum(len(json.loads(path.read_text(encoding="utf-8"))["rows"]) for path in results)
-    questions = sum(
-        len(json.loads(chapter.exercise.read_text(encoding="utf-8"))["metadata"]["learnable"]["questions"])
-        for chapter in chapters()
-    )
+    comparisons = sum(len(read_data(path)["rows"]) for path in results)
+    questions = sum(len(read_data(chapter.exercise)["metadata"]["learnable"]["questions"]) for chapter in chapters())
     figures = {
         "chapters": len(chapters()),
         "printed claims run again": sum(entry.kind != "finding" for entry in ledger_page.entries(chapters(), claims)),
@@ -80,7 +74,7 @@ def stored_benchmarks():
     for chapter in chapters():
         path = ROOT / "benchmarks" / "results" / f"{chapter.slug}.json"
         if path.exists():
-            groups.setdefault(chapter.part, {})[chapter] = json.loads(path.read_text(encoding="utf-8"))
+            groups.setdefault(chapter.part, {})[chapter] = read_data(path)
     return groups
 
 
@@ -123,7 +117,7 @@ def part_benchmarks(part, found):
 
 
 def sources():
-    data = json.loads((ROOT / "book" / "data" / "sources.json").read_text(encoding="utf-8"))
+    data = read_data(ROOT / "book" / "data" / "sources.json")
     planned = {entry["slug"]: entry for entry in data["chapters"]}
     written = {chapter.slug: chapter for chapter in chapters()}
     done = sum(any(slug in written for slug in document["chapters"]) for document in data["documents"])
@@ -177,9 +171,7 @@ def prerequisites():
 def errata_entries():
     """All errata of the sources, ``[(slug, entry), ...]``; one YAML file a chapter in book/errata."""
     return [
-        (path.stem, entry)
-        for path in sorted((ROOT / "book" / "errata").glob("*.yml"))
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))
+        (path.stem, entry) for path in sorted((ROOT / "book" / "errata").glob("*.yml")) for entry in read_data(path)
     ]
 
 

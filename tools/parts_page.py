@@ -6,10 +6,9 @@ A new chapter appears here by its own metadata; the prose speaks of what the cha
 from __future__ import annotations
 
 import html
-import json
 
 from tools import maps
-from tools.project import PARTS, ROOT, chapters, write_if_changed
+from tools.project import PARTS, ROOT, chapters, read_data, write_if_changed
 
 PROSE = ROOT / "book" / "parts"
 UP = "../../../"  # from book/generated/parts/ to the root of the site
@@ -81,7 +80,7 @@ SHOWN = 5  # titles on the card of a part
 
 
 def _questions(chapter):
-    return len(json.loads(chapter.exercise.read_text(encoding="utf-8"))["metadata"]["learnable"]["questions"])
+    return len(read_data(chapter.exercise)["metadata"]["learnable"]["questions"])
 
 
 def _raw(text):

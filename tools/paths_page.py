@@ -8,9 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-import yaml
-
-from tools.project import ROOT, chapters, write_if_changed
+from tools.project import ROOT, chapters, read_data, write_if_changed
 
 # Minutes for a question of each difficulty; reading times come from the chapters.
 QUESTION = {"easy": 15, "medium": 30, "hard": 45}
@@ -18,7 +16,7 @@ REFRESHER = 20
 
 
 def paths():
-    return yaml.safe_load((ROOT / "book" / "data" / "paths.yml").read_text(encoding="utf-8"))
+    return read_data(ROOT / "book" / "data" / "paths.yml")
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ def routes(found):
 
 def chapter_minutes(chapter):
     """Minutes to read a chapter, and to do its exercises."""
-    about = json.loads(chapter.exercise.read_text(encoding="utf-8"))["metadata"]["learnable"]
+    about = read_data(chapter.exercise)["metadata"]["learnable"]
     return chapter.metadata["reading_minutes"], sum(QUESTION[q["difficulty"]] for q in about["questions"].values())
 
 
@@ -81,7 +79,7 @@ def refresher(name):
     path = ROOT / "book" / "refreshers" / f"{name}.ipynb"
     if not path.exists():
         return None
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook = read_data(path)
     first = "".join(notebook["cells"][0]["source"]).splitlines()[0]
     return first.removeprefix("# "), f"/book/refreshers/{name}.ipynb"
 
@@ -103,7 +101,7 @@ def text():
     ]
     written = {chapter.slug: chapter for chapter in chapters()}
     followed = {route.name: route for route in routes(chapters())}
-    entries = json.loads((ROOT / "book" / "data" / "sources.json").read_text(encoding="utf-8"))["chapters"]
+    entries = read_data(ROOT / "book" / "data" / "sources.json")["chapters"]
     planned = {entry["slug"]: entry["title"] for entry in entries}
     for path in paths():
         rows, total = [], 0

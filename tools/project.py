@@ -6,7 +6,7 @@ import json
 import sys
 import tomllib
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import yaml
@@ -32,6 +32,21 @@ PARTS = {
     "theory": "Learning theory",
     "applications": "Applications and toolkits",
 }
+
+
+def read_data(path):
+    """What a notebook, a JSON or a YAML file holds; to be read, not changed: equal text gives the same object."""
+    path = Path(path)
+    return (_yaml if path.suffix in (".yml", ".yaml") else _json)(path.read_text(encoding="utf-8"))
+
+
+# Every page of the site asks for the contents, the paths and the chapters: what has the same text is parsed once.
+_json = cache(json.loads)
+
+
+@cache
+def _yaml(text):
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 @dataclass(frozen=True)
@@ -88,7 +103,7 @@ class Chapter:
 
     @cached_property
     def notebook(self):
-        return json.loads(self.lecture.read_text(encoding="utf-8"))
+        return read_data(self.lecture)
 
     @property
     def metadata(self):
@@ -115,7 +130,7 @@ class Chapter:
 
 def toc_documents(root=ROOT):
     """Document names in the order of the table of contents."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    toc = read_data(root / "_toc.yml")
     found = [toc["root"]]
 
     def walk(entries):

@@ -7,11 +7,10 @@ which only the browser remembers, to the front.
 from __future__ import annotations
 
 import html
-import json
 import re
 
 from tools import maps, paths_page
-from tools.project import PARTS, ROOT, chapters
+from tools.project import PARTS, ROOT, chapters, read_data
 from tools.toc import benchmark_page, part_page
 
 
@@ -80,7 +79,7 @@ def rooms(chapter, pathto):
     from tools import api_pages, pages
 
     slug, anchor = chapter.slug, chapter.slug.replace("_", "-")
-    questions = json.loads(chapter.exercise.read_text(encoding="utf-8"))["metadata"]["learnable"]["questions"]
+    questions = read_data(chapter.exercise)["metadata"]["learnable"]["questions"]
     count = len(pages.claims(chapter))
     rows = [
         (
@@ -92,7 +91,7 @@ def rooms(chapter, pathto):
     ]
     result = ROOT / "benchmarks" / "results" / f"{slug}.json"
     if result.exists():
-        number = len(json.loads(result.read_text(encoding="utf-8"))["rows"])
+        number = len(read_data(result)["rows"])
         where = f"{pathto(benchmark_page(chapter.part))}#benchmarks-{anchor}"
         rows.append(("Benchmarks", [(where, f"{number} timed comparisons")], ""))
     slips = sum(entry[0] == slug for entry in pages.errata_entries())
