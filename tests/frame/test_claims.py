@@ -162,6 +162,10 @@ def test_a_finding_has_no_verdict(displayed):
     assert displayed[1][MIME]["measured"] == "yes, no"
 
 
+def test_equal_figures_have_no_error_to_show():
+    assert with_error(0.085, 4.6e-18) == "0.085"
+
+
 def table():
     grid = {"repetitions": 4, "n": [10, 20]}
 

@@ -412,6 +412,8 @@ def _binomial_se(p, n):
 
 def with_error(mean, se):
     """A figure with its standard error in plain decimals, as many as the first digit of the error needs: 620 ± 70."""
+    if se <= 1e-12 * abs(mean):  # equal figures whose mean was rounded
+        return f"{mean:.4g}"
     digits = -math.floor(math.log10(se))
     digits = -math.floor(math.log10(round(se, digits)))  # 0.0996 rounds to 0.1
     shown = min(max(0, digits), 12)
