@@ -317,8 +317,9 @@ class NuSVM(_KernelMachine):
         the smaller class.
     kernel, gamma, degree, coef0
         As for :class:`HardMarginSVM`.
-    tol : float, default=1e-3
-        Relative to the largest diagonal entry of the kernel matrix.
+    tol : float, default=1e-6
+        Relative to the largest diagonal entry of the kernel matrix. The dual variables sum to one, so differences of
+        the gradient are small compared with that entry: 1e-3, which is enough for a price C, is too coarse here.
     max_iter, cache_mb
         As for :class:`HardMarginSVM`.
 
@@ -344,7 +345,7 @@ class NuSVM(_KernelMachine):
     """
 
     def __init__(
-        self, nu=0.5, kernel="linear", *, gamma="scale", degree=3, coef0=0.0, tol=1e-3, max_iter=None, cache_mb=200.0
+        self, nu=0.5, kernel="linear", *, gamma="scale", degree=3, coef0=0.0, tol=1e-6, max_iter=None, cache_mb=200.0
     ):
         self.nu = nu
         self.kernel = kernel
