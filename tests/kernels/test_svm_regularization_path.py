@@ -673,7 +673,7 @@ def test_erratum_dual_needs_inner_products():
 
 
 def test_erratum_two_numbers_of_steps():
-    # One path, cut twice: 623 breakpoints of the authors' points lie above 1e-4; nine steps further 632 steps are done.
+    # One path, cut twice: 623 breakpoints of the authors' points lie above 1e-4; ten steps further 632 steps are done.
     stored = experiments.published_draw.stored
     assert stored.mean("change_points", gamma=1.0, stop=1e-4) == 623
     assert stored.mean("steps", gamma=1.0, stop=8.05e-5) == 632

@@ -18,7 +18,8 @@ def once(study, **setting):
 
 
 def test_mixture_cell():
-    narrow, wide = (once(experiments.mixture, n=60, gamma=gamma) for gamma in (5.0, 0.1))
+    narrow = once(experiments.mixture, n=60, gamma=5.0)
+    wide = experiments.mixture.cell({"n": 60, "gamma": 0.1}, 0)
     assert narrow["bayes"] == wide["bayes"]  # paired: the same draw
     for figures in (narrow, wide):
         assert figures["bayes"] <= figures["error_best"] <= min(figures["error_first"], figures["error_last"])
