@@ -6,7 +6,9 @@ By concept:
 - :mod:`.constrained`: the exact minimisers under a bound on the l1 norm, their direction, sparse versions of them;
 - :mod:`.margins`: l1 and l2 margins and the separators that maximise them;
 - :mod:`.dictionaries`: monomials, stumps, scaled columns;
-- :mod:`.classifier`: the practical machine with trees and early stopping.
+- :mod:`.classifier`: the practical machine with trees and early stopping;
+- :mod:`.best_first`: trees with a given number of leaves, as the source grew them;
+- :mod:`.experiments`: the source's plots, at any scale.
 """
 
 from learnable.ensembles.boosting_l1_path.classifier import BoostedPathClassifier

@@ -23,8 +23,8 @@ class BoostedPathClassifier(GradientBoost):
 
     Parameters
     ----------
-    base : {"stump", "tree", "linear", "poly"} or int, default="tree"
-        ``"tree"`` grows trees of depth `max_depth`; an integer is a depth.
+    base : {"stump", "tree", "linear", "poly"}, int or weak learner, default="tree"
+        ``"tree"`` grows trees of depth `max_depth`; an integer is a depth; a weak learner has ``prepare(X)``.
     loss : {"exponential", "logistic"}, default="logistic"
     eps : float, default=0.1
     n_steps : int, default=300
