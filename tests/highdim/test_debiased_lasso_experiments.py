@@ -76,7 +76,8 @@ def test_every_study_is_stored_with_finite_figures():
     for name, one in find_studies("debiased_lasso").items():
         assert name in CELLS
         stored = one.stored
-        assert stored.scale in ("paper", 0.5) and len(stored.rows) == len({one.key(s, 0) for s, _ in one.cells("paper")})
+        assert stored.scale in ("paper", 0.5)
+        assert len(stored.rows) == len({one.key(setting, 0) for setting, _ in one.cells("paper")})
         for row in stored.rows:
             for value in row.mean.values():
                 assert all(math.isfinite(v) for v in (value if isinstance(value, list) else [value]) if v is not None)
