@@ -52,7 +52,7 @@ def _scaled(path, X, least):
     """
     values = path.path_decision(X)
     lams = path.lambdas_
-    g = values[0] * lams[0] - path.alpha0_[0]
+    g = values[0] * lams[0] - path._offsets[0]
     above = path._knots_above(float(np.abs(g).max(initial=0.0)))[:-1]
     top = [g + path._offset_above(lam) for lam in above]
     knots = np.concatenate([above, lams])
