@@ -10,7 +10,7 @@ from learnable.kernels import _iteration as loops
 from learnable.kernels._columns import SHARE, as_source
 from learnable.kernels.smo.active import ROUND_COST, Active
 from learnable.kernels.smo.solution import Problem, as_vector, finish
-from learnable.validation import check_scalar
+from learnable.validation import check_magnitude, check_scalar
 
 __all__ = ["solve"]
 
@@ -107,6 +107,7 @@ def solve(
     if np.any(source.diagonal < 0.0):
         k = int(np.argmin(source.diagonal))
         raise ValueError(f"K is not positive semi-definite: entry ({k}, {k}) is {source.diagonal[k]:g}")
+    check_magnitude(source.diagonal, "the diagonal of K", smallest=1e-290)
     problem = Problem(n, q, lower, upper, ridge, ell, knee, beyond, groups)
     if not equality and groups is not None:
         raise ValueError("groups describe equality constraints; with equality=False there are none")
@@ -189,6 +190,20 @@ def solve(
         start = {"start": beta, "start_values": source.exact_dot(beta), "max_iter": max(max_iter - done, 1)}
         found = solve(source.in_double(), problem.q, **shape, **options, **start, cache_mb=cache_mb)
         return replace(found, n_iter=done + found.n_iter)
+    if _rounding(source, beta, np.float64) > tol:
+        # Steps have added up more rounding than the tolerance: the certificate is that of values computed anew.
+        values = source.exact_dot(beta)
+        v = slack_of(values)
+        active = Active(problem, source, everyone, v, beta, memory)
+        seen = _violation(active.state, equality)
+        if converged and seen > 10.0 * tol:
+            warnings.warn(
+                f"kernel values up to {source.diagonal.max():.2g} leave too few digits even in double precision: the "
+                f"conditions are violated by {seen:.2g} > tol = {tol:g}. Centre and scale the features",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+            return finish(problem, beta, values, seen, done, False, equality, active)
     if not converged:
         warnings.warn(
             f"SMO stopped after {done} steps with a violation of {violation:.2g} > tol = {tol:g}; "
@@ -199,11 +214,18 @@ def solve(
     return finish(problem, beta, values, violation, done, converged, equality, active)
 
 
-def _rounding(source, beta):
-    """What rounding of the stored columns to single precision may do to the values K beta; zero in double precision."""
-    if source.complete or source.store.dtype != np.float32:
+def _rounding(source, beta, dtype=np.float32):
+    """What rounding to `dtype` may do to the values K beta; zero if the columns are kept in a better one."""
+    kept = np.float64 if source.complete else source.store.dtype
+    if np.finfo(kept).eps < np.finfo(dtype).eps:
         return 0.0
-    return np.finfo(np.float32).eps * float(source.diagonal.max()) * float(np.abs(beta).sum())
+    return np.finfo(dtype).eps * float(source.diagonal.max()) * float(np.abs(beta).sum())
+
+
+def _violation(state, equality):
+    """Largest violation of the optimality conditions."""
+    growing, falling = (state.v + state.up).max(axis=1), (state.v + state.low).min(axis=1)
+    return float(np.max(growing - falling) if equality else max(growing[0], -falling[0], 0.0))
 
 
 def source_for(K, X, cache_mb, tol):

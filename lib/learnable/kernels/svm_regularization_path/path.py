@@ -10,7 +10,7 @@ from learnable.kernels.functions import Linear, Precomputed
 from learnable.kernels.named import far_centre, named_kernel
 from learnable.kernels.svm_regularization_path import _walk as walking
 from learnable.kernels.svm_regularization_path.homotopy import EVENTS, Walk, offset_range
-from learnable.validation import check_choice, check_scalar, signed_labels
+from learnable.validation import check_choice, check_magnitude, check_scalar, signed_labels
 
 __all__ = ["SVMPath"]
 
@@ -140,7 +140,9 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         self._intercept = bool(self.fit_intercept)
         self._centre = far_centre(self.kernel_, X) if self._intercept else None
         X = self._centred(X)
-        self._K = np.ascontiguousarray(self.kernel_(X), dtype=float)
+        with np.errstate(over="ignore"):
+            self._K = np.ascontiguousarray(self.kernel_(X), dtype=float)
+        check_magnitude(np.diag(self._K), "the diagonal of the kernel matrix")
         self._X = None if isinstance(self.kernel_, Precomputed) else X
         scale = float(np.mean(np.diag(self._K)))
         if scale <= 0.0:
