@@ -787,3 +787,55 @@ def test_ridge_projection_subtracts_its_margin_before_it_tests():
     excess = np.maximum(np.abs(found.coef * own) - margin, 0)
     np.testing.assert_allclose(found.pvalues, 2 * stats.norm.sf(excess / (found.stderr * own)), rtol=1e-6)
     assert (found.pvalues == 1).any()
+
+
+def gene_like(seed, n=71, p=1000, s=3):
+    """Columns in blocks of correlation 0.6, few large coefficients: as many genes as samples are few."""
+    rng = np.random.default_rng(seed)
+    common = np.repeat(rng.standard_normal((n, p // 20)), 20, axis=1)
+    X = np.sqrt(0.4) * rng.standard_normal((n, p)) + np.sqrt(0.6) * common
+    support = rng.choice(p, s, replace=False)
+    theta = np.zeros(p)
+    theta[support] = 1.0
+    return X, X @ theta + rng.standard_normal(n), theta, support
+
+
+def test_unit_diagonal_takes_back_the_bias_of_a_coefficient_in_itself():
+    """The programme leaves 1 - mu on the diagonal of M Sigma, so that a share mu of the lasso's error stays."""
+    plain, scaled = [], []
+    for seed in range(6):
+        X, y, theta, support = gene_like(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for unit, errors in ((False, plain), (True, scaled)):
+                model = dl.DebiasedLasso(rows=support, unit_diagonal=unit).fit(X, y)
+                own = np.einsum("ij,ji->i", model.M_, np.cov(X.T, bias=True)[:, support])
+                np.testing.assert_allclose(own, 1.0 if unit else 1.0 - model.mu_, atol=1e-5)
+                errors.append((model.coef_ - theta[support]) / model.stderr_)
+    assert np.mean(plain) < -1.0
+    assert abs(np.mean(scaled)) < 0.6
+    assert np.mean(np.abs(scaled) < 1.96) > 0.85 > np.mean(np.abs(plain) < 1.96)
+
+
+def test_a_bias_beyond_the_standard_error_warns_with_its_cure():
+    X, y, _, support = gene_like(0)
+    with pytest.warns(ConvergenceWarning, match="too near to zero. Take unit_diagonal=True"):
+        dl.DebiasedLasso(rows=support).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dl.DebiasedLasso(rows=support, unit_diagonal=True).fit(X, y)
+
+
+def test_intervals_of_a_frame_carry_its_names():
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X, names = rng.standard_normal((60, 4)), ["age", "bmi", "dose", "sex"]
+    y = 2 * X[:, 2] + rng.standard_normal(60)
+    bare = dl.DebiasedLasso(rows=[2, 0]).fit(X, y).conf_int(0.1)
+    framed = dl.DebiasedLasso(rows=[2, 0]).fit(pd.DataFrame(X, columns=names), y).conf_int(0.1)
+    assert isinstance(bare, np.ndarray)
+    assert framed.index.tolist() == ["dose", "age"]
+    assert framed.columns.tolist() == ["lower", "upper"]
+    np.testing.assert_allclose(framed.to_numpy(), bare, rtol=1e-12)
+    assert framed.loc["dose", "lower"] < 2 < framed.loc["dose", "upper"]

@@ -134,7 +134,7 @@ def test_claim_01_residual_sees_a_wrong_solution():
     X, y = mixture(60, 4)
     path = SVMPath(gamma=1.0).fit(X, y)
     good = path.kkt_residual(1.0)
-    path.alpha0_ = path.alpha0_ + 0.1
+    path._offsets = path._offsets + 0.1
     assert path.kkt_residual(1.0) > 0.05 > good
 
 

@@ -58,6 +58,10 @@ class GramSource:
         """The columns `chosen`, as rows of an array."""
         return self.matrix[chosen]
 
+    def exact_dot(self, beta):
+        """K beta; the matrix is all there is."""
+        return self.dot(beta)
+
 
 class _Evaluator:
     """Computes columns of the kernel matrix of the points `X`, in blocks."""
@@ -133,6 +137,7 @@ class ColumnCache:
         self.clock = 1
         self.evaluated = 0
         self._filled = 0
+        self._double = None
         self._evaluator = _Evaluator(self.kernel, self.X, np.dtype(dtype))
         # Columns come in blocks, the further ones being guesses: with many features because a block reads X once,
         # with few points because a call costs more than a column.
@@ -201,6 +206,13 @@ class ColumnCache:
             part = rest[start : start + 64]
             add_rows(self.rows(part), np.arange(part.size), beta[part], out)
         return out
+
+    def in_double(self):
+        """The same columns in double precision, kept from call to call."""
+        if self._double is None:
+            memory = self.store.nbytes / (SHARE * 1e6)
+            self._double = ColumnCache(self.kernel, self.X, cache_mb=2.0 * memory, dtype=np.float64)
+        return self._double
 
     def exact_dot(self, beta):
         """K beta from columns computed anew in double precision, whatever the precision of those kept."""

@@ -19,7 +19,8 @@ from learnable._simd import fmax, fmin
 
 DONE, NEED, BUDGET, UNBOUNDED, INDEFINITE = 0, 1, 2, 3, 4
 _BLOCK = 512
-_FLAT = 1e-12
+# A curvature below this share of the largest is none.
+FLAT = 1e-12
 
 
 # Rows of Terms.rows, by the letters of the formula, and of State.rows.
@@ -173,7 +174,7 @@ def _smallest(v, low):
 
 
 @njit(cache=True)
-def _partner(v, low, curve_low, column, top, curvature):
+def _partner(v, low, curve_low, column, top, curvature, flat):
     """The variable that falls: largest decrease of the objective together with the one that grows."""
     best = 0.0
     where = -1
@@ -185,7 +186,7 @@ def _partner(v, low, curve_low, column, top, curvature):
             value = v[k] + low[k]
             smallest = fmin(smallest, value)
             gap = fmax(top - value, 0.0)
-            bend = fmax(curvature + curve_low[k] - 2.0 * column[k], _FLAT)
+            bend = fmax(curvature + curve_low[k] - 2.0 * column[k], flat)
             m = fmax(m, gap * gap / bend)
         if m > best:
             best = m
@@ -194,7 +195,7 @@ def _partner(v, low, curve_low, column, top, curvature):
         return -1, smallest
     while True:
         gap = fmax(top - (v[where] + low[where]), 0.0)
-        bend = fmax(curvature + curve_low[where] - 2.0 * column[where], _FLAT)
+        bend = fmax(curvature + curve_low[where] - 2.0 * column[where], flat)
         if gap * gap / bend == best:
             return where, smallest
         where += 1
@@ -228,8 +229,11 @@ def _steepest(state, tol):
 
 
 @njit(cache=True)
-def iterate(state, terms, columns, clock, tol, budget):
-    """Take up to `budget` steps in pairs, until no pair violates the conditions by more than `tol`."""
+def iterate(state, terms, columns, clock, tol, budget, flat):
+    """Take up to `budget` steps in pairs, until no pair violates the conditions by more than `tol`.
+
+    A curvature of at most `flat` counts as none.
+    """
     v, beta, curve_up, curve_low = state.rows[V], state.rows[BETA], state.rows[CURVE_UP], state.rows[CURVE_LOW]
     low = state.low
     store, slot, stamp = columns
@@ -245,7 +249,7 @@ def iterate(state, terms, columns, clock, tol, budget):
         if slot[i] < 0:
             return (NEED, i, -1, steps, violation, clock, decrease)
         first = store[slot[i]]
-        j, bottom = _partner(v, low[g], curve_low, first, top, curve_up[i])
+        j, bottom = _partner(v, low[g], curve_low, first, top, curve_up[i], flat)
         violation = top - bottom
         if j < 0 or violation <= tol:
             return (DONE, -1, -1, steps, max(violation, 0.0), clock, decrease)
@@ -261,16 +265,16 @@ def iterate(state, terms, columns, clock, tol, budget):
         bend = curvature - 2.0 * first[j]
         if bend < -1e-5 * curvature:
             return (INDEFINITE, i, j, steps, violation, clock, decrease)
-        flat = bend <= _FLAT
-        if flat:
-            bend = _FLAT
+        straight = bend <= flat
+        if straight:
+            bend = flat
         slope = top - (v[j] + low[g, j])
         step = slope / bend
         end_i, end_j = _room_up(beta[i], i, terms), _room_down(beta[j], j, terms)
         room = min(end_i - beta[i], beta[j] - end_j)
         if room < step:
             step = room
-        elif flat and end_i == np.inf and end_j == -np.inf:
+        elif straight and end_i == np.inf and end_j == -np.inf:
             # Without curvature and without a bound the objective falls for ever.
             return (UNBOUNDED, i, j, steps, violation, clock, decrease)
         decrease += step * (slope - 0.5 * bend * step)
@@ -313,7 +317,7 @@ def slopes(beta, terms):
 
 
 @njit(cache=True)
-def _best_single(v, up, low, curve_up, curve_low):
+def _best_single(v, up, low, curve_up, curve_low, flat):
     """The one variable whose move decreases the objective most, and the largest violation."""
     best = 0.0
     where = -1
@@ -325,7 +329,7 @@ def _best_single(v, up, low, curve_up, curve_low):
             grow = fmax(v[k] + up[k], 0.0)
             fall = fmax(-(v[k] + low[k]), 0.0)
             violation = fmax(violation, fmax(grow, fall))
-            m = fmax(m, fmax(grow * grow / fmax(curve_up[k], _FLAT), fall * fall / fmax(curve_low[k], _FLAT)))
+            m = fmax(m, fmax(grow * grow / fmax(curve_up[k], flat), fall * fall / fmax(curve_low[k], flat)))
         if m > best:
             best = m
             where = start
@@ -334,14 +338,14 @@ def _best_single(v, up, low, curve_up, curve_low):
     while True:
         grow = fmax(v[where] + up[where], 0.0)
         fall = fmax(-(v[where] + low[where]), 0.0)
-        gain = fmax(grow * grow / fmax(curve_up[where], _FLAT), fall * fall / fmax(curve_low[where], _FLAT))
+        gain = fmax(grow * grow / fmax(curve_up[where], flat), fall * fall / fmax(curve_low[where], flat))
         if gain == best:
             return where, violation
         where += 1
 
 
 @njit(cache=True)
-def iterate_single(state, terms, columns, clock, tol, budget):
+def iterate_single(state, terms, columns, clock, tol, budget, flat):
     """The same without an equality constraint: one variable at a time."""
     v, beta, curve_up, curve_low = state.rows[V], state.rows[BETA], state.rows[CURVE_UP], state.rows[CURVE_LOW]
     up, low = state.up[0], state.low[0]
@@ -349,7 +353,7 @@ def iterate_single(state, terms, columns, clock, tol, budget):
     steps = 0
     decrease = 0.0
     while True:
-        i, violation = _best_single(v, up, low, curve_up, curve_low)
+        i, violation = _best_single(v, up, low, curve_up, curve_low, flat)
         if i < 0 or violation <= tol:
             return (DONE, -1, -1, steps, violation, clock, decrease)
         if slot[i] < 0:
@@ -360,16 +364,16 @@ def iterate_single(state, terms, columns, clock, tol, budget):
         clock += 1
         grows = v[i] + up[i] > 0.0
         bend = curve_up[i] if grows else curve_low[i]
-        flat = bend <= _FLAT
-        if flat:
-            bend = _FLAT
+        straight = bend <= flat
+        if straight:
+            bend = flat
         slope = v[i] + (up[i] if grows else low[i])
         step = slope / bend
         end = _room_up(beta[i], i, terms) if grows else _room_down(beta[i], i, terms)
         clipped = end - beta[i] <= step if grows else end - beta[i] >= step
         if clipped:
             step = end - beta[i]
-        elif flat and np.isinf(end):
+        elif straight and np.isinf(end):
             return (UNBOUNDED, i, -1, steps, violation, clock, decrease)
         new = end if clipped else beta[i] + step
         decrease += step * (slope - 0.5 * bend * step)

@@ -7,6 +7,9 @@ from learnable.validation import check_choice, check_scalar
 
 __all__ = ["named_gamma", "named_kernel"]
 
+# Beyond this many times the spread of the points, their distance from the origin costs digits that count.
+_FAR = 10.0
+
 
 def named_gamma(gamma, X):
     """Return the number that `gamma` stands for.
@@ -75,3 +78,16 @@ def named_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0):
     # (gamma <x, y> + c)^p = gamma^p (<x, y> + c / gamma)^p
     made = Polynomial(degree, coef0 / gamma)
     return made if gamma == 1.0 else Scaled(made, gamma**degree)
+
+
+def far_centre(kernel, X):
+    """The mean of the points if the kernel is x'y and the origin is far from them, otherwise None.
+
+    A machine with intercept is the same wherever the origin is: sum_i c_i x_i'x + a = sum_i c_i (x_i - m)'(x - m) + b
+    for coefficients that sum to zero. But products of large numbers lose their digits to the mean.
+    """
+    if not isinstance(kernel, Linear) or kernel.A is not None or X.shape[0] == 0:
+        return None
+    centre = X.mean(axis=0)
+    spread = np.linalg.norm(X - centre) / np.sqrt(X.shape[0])
+    return centre if np.linalg.norm(centre) > _FAR * spread else None

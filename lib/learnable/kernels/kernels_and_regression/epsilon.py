@@ -109,12 +109,12 @@ class _EpsilonRegressor(KernelRegressor):
         self.dual_coef_ = alpha
         self.gamma_ = 2.0 * lam * alpha
         self.support_ = np.flatnonzero(alpha)
-        self.intercept_ = float(s.offset)
-        self.intercept_interval_ = tuple(float(end) for end in s.offset_interval)
+        ends = (float(end) for end in s.offset_interval)
+        self.intercept_interval_ = self._set_intercept(X, float(s.offset), *ends)
         self.n_iter_ = max(int(s.n_iter), 1)
         # Both objectives from the fitted values K alpha, which the solver has.
         square = float(alpha @ s.values)
-        self.objective_ = epsilon_loss(y - s.values - self.intercept_, epsilon, self._power) + lam * square
+        self.objective_ = epsilon_loss(y - s.values - float(s.offset), epsilon, self._power) + lam * square
         curvature = lam * square + (lam**2 * float(alpha @ alpha) if self._power == 2 else 0.0)
         dual = float(self.gamma_ @ y) - curvature - epsilon * float(np.abs(self.gamma_).sum())
         self.dual_gap_ = self.objective_ - dual

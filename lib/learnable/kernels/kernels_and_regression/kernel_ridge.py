@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels.functions import Precomputed, center_gram
 from learnable.kernels.kernels_and_regression.linear import _penalties
-from learnable.kernels.named import named_kernel
+from learnable.kernels.named import far_centre, named_kernel
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["KernelRidge", "KernelRidgePath", "kernel_ridge_path"]
@@ -39,13 +39,26 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         if isinstance(self.kernel_, Precomputed):
             return X[:, self.support_] @ self.dual_coef_[self.support_] + self.intercept_
+        if self._centre is not None:
+            return (X - self._centre) @ self._slope + self._level
         return self.kernel_(X, self.X_fit_[self.support_]) @ self.dual_coef_[self.support_] + self.intercept_
 
     def _start(self, X, y):
+        """The points to fit to, moved to the origin where that matters, and the responses."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         self.kernel_ = named_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         self.X_fit_ = X
-        return X, np.asarray(y, dtype=np.float64)
+        self._centre = far_centre(self.kernel_, X)
+        return X if self._centre is None else X - self._centre, np.asarray(y, dtype=np.float64)
+
+    def _set_intercept(self, X, level, *others):
+        """Keep the intercept of the points `X` of :meth:`_start`; it, and others, in the user's coordinates."""
+        back = 0.0
+        if self._centre is not None:
+            self._slope, self._level = X.T @ self.dual_coef_, level
+            back = float(self._slope @ self._centre)
+        self.intercept_ = level - back
+        return tuple(other - back for other in others)
 
 
 class KernelRidge(KernelRegressor):
@@ -118,7 +131,7 @@ class KernelRidge(KernelRegressor):
                 alpha, self.n_iter_ = _dual_ascent(A, target, self.tol, self.max_iter)
         self.dual_coef_ = alpha - alpha.mean()
         self.support_ = np.flatnonzero(self.dual_coef_)
-        self.intercept_ = float(np.mean(y - K @ self.dual_coef_))
+        self._set_intercept(X, float(np.mean(y - K @ self.dual_coef_)))
         return self
 
     def _conjugate_gradients(self, X, target, lam):

@@ -21,6 +21,7 @@ class Active:
         rows, shifts = np.empty((5, n)), (problem.n_groups, n)
         rows[loops.V], rows[loops.BETA] = v[chosen], beta[chosen]
         rows[loops.DIAGONAL] = source.diagonal[chosen] + self.terms.rows[loops.D]
+        self.flat = loops.FLAT * max(float(rows[loops.DIAGONAL].max()), np.finfo(float).tiny / loops.FLAT)
         self.state = loops.State(rows, np.empty(shifts), np.empty(shifts))
         loops.prepare(self.state, self.terms)
         self.clock = 1
@@ -42,7 +43,7 @@ class Active:
         done, decrease = 0, 0.0
         while True:
             code, i, j, steps, violation, self.clock, gain = iterate(
-                self.state, self.terms, self.stored, self.clock, tol, budget - done
+                self.state, self.terms, self.stored, self.clock, tol, budget - done, self.flat
             )
             done += steps
             decrease += gain

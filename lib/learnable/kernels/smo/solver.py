@@ -1,6 +1,7 @@
 """Sequential minimal optimisation of a kernel quadratic programme."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -9,7 +10,7 @@ from learnable.kernels import _iteration as loops
 from learnable.kernels._columns import SHARE, as_source
 from learnable.kernels.smo.active import ROUND_COST, Active
 from learnable.kernels.smo.solution import Problem, as_vector, finish
-from learnable.validation import check_scalar
+from learnable.validation import check_magnitude, check_scalar
 
 __all__ = ["solve"]
 
@@ -18,6 +19,8 @@ __all__ = ["solve"]
 _STEP_COST = 500.0
 _MOST_FREE = 3000
 _NEWTON_PRICE = 2.0
+# Bytes that a Newton step may take however small the cache is.
+_ALWAYS = 1e6
 
 
 def solve(
@@ -81,8 +84,9 @@ def solve(
     Notes
     -----
     A step costs O(n) over the active variables, plus O(n d) when a column is not in the cache. Kernel values are kept
-    in single precision (from features) or as given (Gram matrix); everything else is in double precision. For
-    tol < 10⁻⁵ give a Gram matrix or a ``ColumnCache(..., dtype=np.float64)``.
+    in single precision (from features, for tol ≥ 10⁻⁵) or as given (Gram matrix); everything else is in double
+    precision. Where the values are so large that single precision cannot certify `tol`, the iteration goes on from the
+    solution reached with columns in double precision.
 
     Examples
     --------
@@ -103,6 +107,7 @@ def solve(
     if np.any(source.diagonal < 0.0):
         k = int(np.argmin(source.diagonal))
         raise ValueError(f"K is not positive semi-definite: entry ({k}, {k}) is {source.diagonal[k]:g}")
+    check_magnitude(source.diagonal, "the diagonal of K", smallest=1e-290)
     problem = Problem(n, q, lower, upper, ridge, ell, knee, beyond, groups)
     if not equality and groups is not None:
         raise ValueError("groups describe equality constraints; with equality=False there are none")
@@ -149,13 +154,14 @@ def solve(
             # Newton steps on the free variables, whenever pairs have spent about as much work as they would cost.
             free = active.free().size
             price = free**3 / 30.0 + 10.0 * (ROUND_COST + 0.5 * free * (state.v.size + 2.0 * free))
-            fits = source.complete or 8.0 * free * (state.v.size + 2.0 * free) <= 0.5 * source.store.nbytes
+            room = np.inf if source.complete else max(0.5 * source.store.nbytes, _ALWAYS)
+            fits = 8.0 * free * (state.v.size + 2.0 * free) <= room
             if fits and 3 <= free <= _MOST_FREE and work > patience * _NEWTON_PRICE * price:
                 decrease, cost = active.newton(equality)
                 patience = max(1.0, patience / 2.0) if decrease * work >= gained * cost else 2.0 * patience
                 work = gained = 0.0
         beta[active.chosen] = state.beta
-        if code == loops.BUDGET and done < max_iter:
+        if code == loops.BUDGET and done < max_iter and max(tol, violation) > _rounding(source, beta):
             keep = active.lasting() if shrinking else None
             if keep is not None and 2 <= keep.sum() < 0.8 * keep.size:
                 if active.whole:
@@ -177,27 +183,27 @@ def solve(
         if done >= max_iter:
             break
     converged = code == loops.DONE
-    if not source.complete and source.store.dtype == np.float32:
-        # What rounding to single precision may do to the values; beyond tol they are no certificate.
-        noise = np.finfo(np.float32).eps * float(source.diagonal.max()) * float(np.abs(beta).sum())
-        if noise > tol:
-            values = source.exact_dot(beta)
-            v = slack_of(values)
-            active = Active(problem, source, everyone, v, beta, memory)
-            seen = max(
-                float(np.max(v + up) - np.min(v + low))
-                for up, low in zip(active.state.up, active.state.low, strict=True)
+    if _rounding(source, beta) > tol:
+        # Columns in single precision cannot certify the tolerance: go on from here with columns in double precision.
+        shape = dict(zip(("lower", "upper", "ridge", "ell", "knee", "beyond"), problem.terms.rows, strict=True))
+        options = {"groups": groups, "equality": equality, "tol": tol, "shrinking": shrinking, "newton": newton}
+        start = {"start": beta, "start_values": source.exact_dot(beta), "max_iter": max(max_iter - done, 1)}
+        found = solve(source.in_double(), problem.q, **shape, **options, **start, cache_mb=cache_mb)
+        return replace(found, n_iter=done + found.n_iter)
+    if _rounding(source, beta, np.float64) > tol:
+        # Steps have added up more rounding than the tolerance: the certificate is that of values computed anew.
+        values = source.exact_dot(beta)
+        v = slack_of(values)
+        active = Active(problem, source, everyone, v, beta, memory)
+        seen = _violation(active.state, equality)
+        if converged and seen > 10.0 * tol:
+            warnings.warn(
+                f"kernel values up to {source.diagonal.max():.2g} leave too few digits even in double precision: the "
+                f"conditions are violated by {seen:.2g} > tol = {tol:g}. Centre and scale the features",
+                ConvergenceWarning,
+                stacklevel=2,
             )
-            if converged and equality and seen > 10.0 * tol:
-                violation, converged = seen, False
-                warnings.warn(
-                    f"kernel values up to {source.diagonal.max():.2g} are too coarse in single precision: the "
-                    f"conditions are violated by {seen:.2g} > tol = {tol:g}. Centre and scale the features, or take "
-                    "tol below 1e-5, which keeps columns in double precision",
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
-                return finish(problem, beta, values, violation, done, converged, equality, active)
+            return finish(problem, beta, values, seen, done, False, equality, active)
     if not converged:
         warnings.warn(
             f"SMO stopped after {done} steps with a violation of {violation:.2g} > tol = {tol:g}; "
@@ -206,6 +212,20 @@ def solve(
             stacklevel=2,
         )
     return finish(problem, beta, values, violation, done, converged, equality, active)
+
+
+def _rounding(source, beta, dtype=np.float32):
+    """What rounding to `dtype` may do to the values K beta; zero if the columns are kept in a better one."""
+    kept = np.float64 if source.complete else source.store.dtype
+    if np.finfo(kept).eps < np.finfo(dtype).eps:
+        return 0.0
+    return np.finfo(dtype).eps * float(source.diagonal.max()) * float(np.abs(beta).sum())
+
+
+def _violation(state, equality):
+    """Largest violation of the optimality conditions."""
+    growing, falling = (state.v + state.up).max(axis=1), (state.v + state.low).min(axis=1)
+    return float(np.max(growing - falling) if equality else max(growing[0], -falling[0], 0.0))
 
 
 def source_for(K, X, cache_mb, tol):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.kernels import smo
 from learnable.kernels.functions import Linear, Precomputed
 from learnable.kernels.named import named_kernel
-from learnable.validation import check_scalar, check_weights, signed_labels
+from learnable.validation import check_scalar, check_symmetric, check_weights, signed_labels
 
 __all__ = ["HardMarginSVM", "NuSVM", "SoftMarginSVM", "SquaredNuSVM"]
 
@@ -27,6 +27,8 @@ class _KernelMachine(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, signs = signed_labels(y)
         self.kernel_ = named_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        if isinstance(self.kernel_, Precomputed):
+            X = check_symmetric(X, "K")
         return X, signs
 
     # Coefficients of nearly touching hulls cancel: the hard margin always needs columns in double precision.
@@ -380,7 +382,8 @@ class SquaredNuSVM(_KernelMachine):
 
     Minimises -γ + DΣ(γ - y_i(u'x_i+b))_+² over ‖u‖=1. Its solutions are those of the
     2-norm machine: if that one, with price C, has margin γ=1/‖w‖ and slacks ξ, then
-    D = 1/(2γΣξ_i) makes the derivative of the objective in γ vanish. `fit` finds C.
+    D = 1/(2γΣξ_i) makes the derivative of the objective in γ vanish. `fit` finds C. Where the classes cannot be
+    separated, D has a limit as C grows, and a larger D is refused.
 
     Parameters
     ----------
@@ -398,8 +401,8 @@ class SquaredNuSVM(_KernelMachine):
     Examples
     --------
     >>> X, y = [[-1.0], [0.2], [-0.2], [1.0]], [0, 0, 1, 1]
-    >>> svm = SquaredNuSVM(D=2.0).fit(X, y)
-    >>> wide = SquaredNuSVM(D=0.5).fit(X, y)
+    >>> svm = SquaredNuSVM(D=0.12).fit(X, y)
+    >>> wide = SquaredNuSVM(D=0.05).fit(X, y)
     >>> bool(wide.margin_ > svm.margin_)
     True
     """
@@ -425,30 +428,34 @@ class SquaredNuSVM(_KernelMachine):
         tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
         source = self._source(self._centred(X))
         options = {"norm": 2, "tol": tol, "max_iter": self.max_iter, "cache_mb": self.cache_mb}
-        found = {}
+        found, rounding, largest = {}, {}, float(source.diagonal.max())
 
         def log_D(log_C):
             s = smo.classification(source, signs, float(np.exp(log_C)), **options)
             found[log_C] = s
             # slacks are alpha / C; the geometric ones are gamma times as large
-            norm = max(float(s.beta @ s.values), 1e-300) ** 0.5
+            square = max(float(s.beta @ s.values), 1e-300)
             slack = s.alpha.sum() / np.exp(log_C)
-            return np.log(norm / (2.0 * slack)) - np.log(D)
+            # Coefficients grow like C where the classes overlap, and the terms of |w|^2 = beta'K beta cancel.
+            rounding[log_C] = np.finfo(float).eps * largest * float(np.abs(s.beta).sum()) ** 2 / square
+            return np.log(square**0.5 / (2.0 * slack)) - np.log(D)
 
-        low = high = -np.log(max(float(source.diagonal.mean()), 1e-12))
+        first = low = high = -np.log(max(float(source.diagonal.mean()), 1e-300))
         at_low = at_high = log_D(low)
         while at_low > 0.0:
             high, at_high = low, at_low
             low -= 2.0
             at_low = log_D(low)
-            if low < -60.0:
+            if low < first - 60.0:
                 raise ValueError(f"D = {D:g} is too small for these data: the optimal margin is infinite")
         while at_high < 0.0:
             low, before = high, at_high
             high += 2.0
             at_high = log_D(high)
-            # On data that cannot be separated D(C) has a limit, which it approaches like 1/C.
-            if at_high < 0.0 and at_high - before < 1e-5:
+            # On data that cannot be separated D(C) has a limit, which it approaches like 1/C. What is left to gain is
+            # a seventh of the last gain; when rounding could hide it, there is no point in going on.
+            gain = at_high - before
+            if gain < max(1e-5, rounding[high]) and at_high + max(gain, 0.0) / 6.0 < 0.0:
                 limit = D * np.exp(at_high)
                 raise ValueError(f"D = {D:g} is too large for these data: no price C belongs to a D above {limit:.4g}")
         root = brentq(log_D, low, high, xtol=1e-12) if high > low else low

@@ -133,9 +133,7 @@ def logistic_path(X, y, alphas):
     True
     """
     X = check_finite_array(X, "X", ndim=2)
-    alphas = check_finite_array(alphas, "alphas", ndim=1)
-    if np.any(alphas <= 0.0):
-        raise ValueError("every lambda must be positive")
+    alphas = _check_alphas(alphas)
     R, V = rotate_wide(X) if X.shape[1] > X.shape[0] else (X, None)
     model = LogisticRegression(solver="newton-cholesky", tol=1e-9, max_iter=200, warm_start=True)
     coefs, intercepts = [None] * alphas.size, [None] * alphas.size
@@ -171,9 +169,7 @@ def regularised_lda_path(X, y, alphas):
     [[2.0, 0.0]]
     """
     X = check_finite_array(X, "X", ndim=2)
-    alphas = check_finite_array(alphas, "alphas", ndim=1)
-    if np.any(alphas <= 0.0):
-        raise ValueError("every lambda must be positive")
+    alphas = _check_alphas(alphas)
     y = np.asarray(y)
     classes = np.unique(y)
     if classes.size != 2 or y.shape != (X.shape[0],):
@@ -187,3 +183,10 @@ def regularised_lda_path(X, y, alphas):
     outside = difference - Vt.T @ inside
     coefs = (inside / (D**2 + alphas[:, None])) @ Vt + outside / alphas[:, None]
     return coefs, -coefs @ (0.5 * (means[0] + means[1]))
+
+
+def _check_alphas(alphas):
+    alphas = check_finite_array(alphas, "alphas", ndim=1)
+    if alphas.size == 0 or np.any(alphas <= 0.0):
+        raise ValueError(f"alphas must hold at least one number, all positive; got {alphas.tolist()}")
+    return alphas

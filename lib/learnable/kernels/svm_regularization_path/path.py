@@ -7,10 +7,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels.functions import Linear, Precomputed
-from learnable.kernels.named import named_kernel
+from learnable.kernels.named import far_centre, named_kernel
 from learnable.kernels.svm_regularization_path import _walk as walking
 from learnable.kernels.svm_regularization_path.homotopy import EVENTS, Walk, offset_range
-from learnable.validation import check_choice, check_scalar, signed_labels
+from learnable.validation import check_choice, check_magnitude, check_scalar, signed_labels
 
 __all__ = ["SVMPath"]
 
@@ -137,9 +137,13 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         else:
             self._limit = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         self.kernel_ = named_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        self._K = np.ascontiguousarray(self.kernel_(X), dtype=float)
-        self._X = None if isinstance(self.kernel_, Precomputed) else X
         self._intercept = bool(self.fit_intercept)
+        self._centre = far_centre(self.kernel_, X) if self._intercept else None
+        X = self._centred(X)
+        with np.errstate(over="ignore"):
+            self._K = np.ascontiguousarray(self.kernel_(X), dtype=float)
+        check_magnitude(np.diag(self._K), "the diagonal of the kernel matrix")
+        self._X = None if isinstance(self.kernel_, Precomputed) else X
         scale = float(np.mean(np.diag(self._K)))
         if scale <= 0.0:
             raise ValueError("the kernel vanishes on all points: there is nothing to separate them by")
@@ -148,13 +152,14 @@ class SVMPath(ClassifierMixin, BaseEstimator):
     def _store(self, walk):
         walk.finish()
         self.lambdas_ = np.array(walk.lams)
-        self.alpha0_ = np.array(walk.offsets)
-        self.beta0_ = self.alpha0_ / self.lambdas_
+        self._offsets = np.array(walk.offsets)
         self.events_ = [(EVENTS[k], int(i)) for k, i in zip(walk.kinds, walk.points, strict=True)]
         self._first = walk.first
         self._starts, self._moved, self._after = walk.starts, walk.moved, walk.after
         before, sizes = walking.replay(self._first, self._moved, self._after, self._starts)
         self._change = self._y[self._moved] * (self._after - before)
+        self.alpha0_ = self._offsets if self._centre is None else self._along(-self._centre[None])[:, 0] * self.lambdas_
+        self.beta0_ = self.alpha0_ / self.lambdas_
         self.elbow_sizes_ = np.append(sizes[1:], 0)
         self.n_errors_ = walk.facts[:, 0].astype(int)
         self.sum_slack_, self.norm_beta_ = walk.facts[:, 1].copy(), walk.facts[:, 2].copy()
@@ -201,14 +206,14 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         k, share, lam = self._locate(lam)
         alpha = self._first.copy()
         alpha[self._moved[: self._starts[k]]] = self._after[: self._starts[k]]
-        offset = self.alpha0_[k]
+        offset = self._offsets[k]
         if share > 0.0:
             part = slice(self._starts[k], self._starts[k + 1])
             index = np.unique(self._moved[part])
             reached = alpha.copy()
             reached[self._moved[part]] = self._after[part]
             alpha[index] += share * (reached[index] - alpha[index])
-            offset += share * (self.alpha0_[k + 1] - offset)
+            offset += share * (self._offsets[k + 1] - offset)
         elif lam > self.lambdas_[0]:
             offset = self._offset_above(lam)
         elif lam < self.lambdas_[-1]:
@@ -221,12 +226,12 @@ class SVMPath(ClassifierMixin, BaseEstimator):
             return 0.0
         g = self._K @ (self._y * self._first)
         low, high = offset_range(g, self._y, self._first, lam)
-        return float(np.clip(self.alpha0_[0], low, high)) if low <= high else 0.5 * (low + high)
+        return float(np.clip(self._offsets[0], low, high)) if low <= high else 0.5 * (low + high)
 
     def _knots_above(self, largest):
         """Where the offset above the first breakpoint bends, and a lambda above which no sign of f changes any more
         at points with |g| <= `largest`."""
-        top, a0 = self.lambdas_[0], self.alpha0_[0]
+        top, a0 = self.lambdas_[0], self._offsets[0]
         if not self._intercept:
             return [top]
         g = self._K @ (self._y * self._first)
@@ -243,7 +248,10 @@ class SVMPath(ClassifierMixin, BaseEstimator):
         lam = self.lambdas_[-1] if lam is None else lam
         alpha, offset = self._solution_at(lam)
         support = np.flatnonzero(alpha)
-        return (self._cross(X, support) @ (self._y * alpha)[support] + offset) / float(lam)
+        return (self._cross(self._centred(X), support) @ (self._y * alpha)[support] + offset) / float(lam)
+
+    def _centred(self, X):
+        return X if self._centre is None else X - self._centre
 
     def _cross(self, X, index):
         return X[:, index] if self._X is None else self.kernel_(X, self._X[index])
@@ -251,12 +259,15 @@ class SVMPath(ClassifierMixin, BaseEstimator):
     def path_decision(self, X):
         """f at every breakpoint, shape (s, n_points): O(sum of elbow sizes) a point after one kernel matrix."""
         check_is_fitted(self, "lambdas_")
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._along(self._centred(validate_data(self, X, reset=False, dtype=np.float64)))
+
+    def _along(self, X):
+        """f at every breakpoint, at points in the coordinates of the fit."""
         cross = X if self._X is None else self.kernel_(X, self._X)
         value = cross @ (self._y * self._first)
         out = np.empty((self.lambdas_.size, X.shape[0]))
         columns = np.ascontiguousarray(cross.T, dtype=float)
-        walking.accumulate(value, columns, self._moved, self._change, self._starts, self.lambdas_, self.alpha0_, out)
+        walking.accumulate(value, columns, self._moved, self._change, self._starts, self.lambdas_, self._offsets, out)
         return out
 
     def predict(self, X, lam=None):

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels.svm_regularization_path.path import SVMPath
-from learnable.validation import check_finite_array, check_scalar, check_seed
+from learnable.validation import check_finite_array, check_scalar, check_seed, check_symmetric
 
 __all__ = ["OneVersusRestPath", "StepCurve", "cv_path"]
 
@@ -59,7 +59,7 @@ def _scaled(path, X, least):
     """
     values = path.path_decision(X)
     lams = path.lambdas_
-    g = values[0] * lams[0] - path.alpha0_[0]
+    g = values[0] * lams[0] - path._offsets[0]
     above = path._knots_above(float(np.abs(g).max(initial=0.0)))[:-1]
     top = [g + path._offset_above(lam) for lam in above]
     knots = np.concatenate([above, lams])
@@ -192,6 +192,8 @@ def cv_path(X, y, cv=5, *, path=None, random_state=0):
         cv = StratifiedKFold(count, shuffle=True, random_state=check_seed(random_state)).split(X, y)
     kernel = path.kernel if isinstance(path, SVMPath) else getattr(path.path, "kernel", None)
     pairwise = isinstance(kernel, str) and kernel == "precomputed"
+    if pairwise:
+        X = check_symmetric(X, "X")
     fits, total, least = [], 0, 0.0
     for train, test in cv:
         inner = X[np.ix_(train, train)] if pairwise else X[train]
