@@ -47,12 +47,17 @@ class Stump:
 
     def predict(self, X):
         """±1 for each row of X."""
-        X = check_finite_array(X, "X", ndim=2)
+        X = np.asarray(X)
         if self.feature < 0:
             return np.full(len(X), float(self.sign))
-        if self.feature >= X.shape[1]:
-            raise ValueError(f"X must have more than {self.feature} columns, the rule asks for them, got {X.shape[1]}")
-        return np.where(X[:, self.feature] > self.threshold, float(self.sign), -float(self.sign))
+        if X.ndim != 2 or self.feature >= X.shape[1]:
+            raise ValueError(
+                f"X must have more than {self.feature} columns, the rule asks for them, got shape {X.shape}"
+            )
+        # Of a vote of many rules each looks at its own column only.
+        return np.where(
+            check_finite_array(X[:, self.feature], "X") > self.threshold, float(self.sign), -float(self.sign)
+        )
 
 
 @dataclass(frozen=True)
