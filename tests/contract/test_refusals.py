@@ -64,7 +64,7 @@ REFUSED = {
     "stages of 1e200": (lambda: StagewiseRegressor(n_rounds=1).fit(X, Y * 1e200), "y must have a largest"),
     "monomials": (lambda: monomials([[1e154]], 3), "X must be at most"),
     "no_free_lunch": (lambda: no_free_lunch(lambda s, f, K: f, 2**62, 2), "at most a million"),
-    "log_progression of d": (lambda: log_progression(0.0, 0.0, 3), "alpha \\+ d must be positive"),
+    "log_progression of d": (lambda: log_progression(-1.0, 0.5, 3), "neither d nor alpha \\+ d"),
     "log_progression of n": (lambda: log_progression(1.0, 1.0, 1e300), "n must hold whole numbers"),
     "trigamma": (lambda: trigamma(10**400), "x must be an array of real numbers"),
     "trigamma_excess": (lambda: trigamma_excess(0), "x must be positive"),

@@ -36,7 +36,7 @@ ARGUMENTS = {
     "graphical.sample_bayesnet": {"net": package.load("asia")},
     "rankings.reveal_pairs": {"rankings": [[2, 0, 1, 3], [1, 0, 3, 2]], "share": 0.5},
     "sequences.sample_hmm": {"startprob": [0.5, 0.5], "transmat": [[0.9, 0.1], [0.2, 0.8]], "means": [0.0, 1.0]},
-    "sequences.make_protein_families": {"n_folds": 1},
+    "strings.make_protein_families": {"n_folds": 1},
     "counts.pitman_yor_sticks": {"discount": 0.1, "concentration": 5.0},
     "counts.pitman_yor_weights": {"discount": 0.1, "concentration": 5.0},
     "counts.make_spike_words": {"n_bins": 500},

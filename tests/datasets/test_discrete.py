@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from learnable.datasets import counts, load, multilabel, records, sequences, topics, transactions
+from learnable.datasets import counts, load, multilabel, records, sequences, strings, topics, transactions
 
 
 def test_entropies_of_known_laws():
@@ -135,7 +135,7 @@ def test_sticky_chain_bayes_error():
 
 
 def test_strings():
-    made = sequences.make_markov_strings(40, length=300, random_state=0)
+    made = strings.make_markov_strings(40, length=300, random_state=0)
     seen = np.zeros((16, 4))
     for string in made.data[:40]:
         codes = np.array(["ACGT".index(c) for c in string])
@@ -143,7 +143,7 @@ def test_strings():
     shares = seen / np.maximum(seen.sum(axis=1, keepdims=True), 1)
     often = seen.sum(axis=1) > 300
     assert np.abs(shares - made.tables[0])[often].max() < 0.1
-    motif = sequences.make_motif_strings(200, motif="TATAAT", max_gap=0, mutation=0.0, random_state=0)
+    motif = strings.make_motif_strings(200, motif="TATAAT", max_gap=0, mutation=0.0, random_state=0)
     assert all("TATAAT" in s for s in motif.data[200:])
     assert np.mean(["TATAAT" in s for s in motif.data[:200]]) < 0.1
     dna = sequences.make_dna_hmm(5, random_state=0)
@@ -171,7 +171,7 @@ def test_switching_series_follow_their_dynamics():
 
 
 def test_protein_families_are_related():
-    made = sequences.make_protein_families(2, n_members=4, random_state=0)
+    made = strings.make_protein_families(2, n_members=4, random_state=0)
     assert len(made.data) == 48 and made.family.max() == 11 and made.superfamily.max() == 3 and made.fold.max() == 1
 
     def shared(a, b):

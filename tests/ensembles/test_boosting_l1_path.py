@@ -610,3 +610,32 @@ def test_bad_input_is_refused_by_name():
         bl.sparsify(np.zeros((0, 2)), [1.0, 1.0])
     with pytest.raises(ValueError, match="rescale H"):
         bl.separable_limit([[2e150, 0.5], [2e150, 1.5]], [1, 1])
+
+
+@pytest.mark.parametrize("leaves", [2, 3, 8])
+def test_trees_with_a_bounded_number_of_leaves(leaves):
+    """`max_leaf_nodes` splits best first; with two leaves the rules are stumps by squared error."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, 0] * X[:, 1] + 0.4 * rng.normal(size=300) > 0).astype(int)
+    model = bl.BoostedPathClassifier(n_steps=40, max_depth=None, max_leaf_nodes=leaves).fit(X, y)
+    assert [rule.tree.n_leaves for rule in model.rules_] == [leaves] * 40
+    if leaves == 2:
+        shallow = bl.BoostedPathClassifier(n_steps=40, max_depth=1, max_leaf_nodes=50).fit(X, y)
+        np.testing.assert_allclose(shallow.decision_function(X), model.decision_function(X))
+    else:
+        assert model.score(X, y) > 0.75
+    # a depth limits as well
+    bounded = bl.BoostedPathClassifier(n_steps=5, max_depth=2, max_leaf_nodes=leaves).fit(X, y)
+    assert max(rule.tree.depth.max() for rule in bounded.rules_) <= 2
+
+
+def test_leaves_are_for_trees_only():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    for options, message in (
+        ({"base": "stump", "max_leaf_nodes": 4}, "max_leaf_nodes is for base='tree'"),
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes must be an integer"),
+        ({"max_depth": None}, "max_depth may be None only"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bl.BoostedPathClassifier(**options).fit(X, y)

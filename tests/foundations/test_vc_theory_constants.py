@@ -13,8 +13,10 @@ from learnable.foundations.vc_theory import (
     erm_tail,
     hoeffding,
     penalty,
+    vc_dimension,
     vc_mean,
 )
+from learnable.foundations.vc_theory.patterns import find_shattered_set
 
 
 def test_constants_of_the_bounds_are_those_of_the_source():
@@ -69,3 +71,19 @@ def test_bounds_refuse_what_is_no_number(bad):
         hoeffding().tail(bad, 10)
     with pytest.raises(ValueError):
         vc_tail(log_shatter=bad)
+
+
+@pytest.mark.parametrize(("family", "d"), [(f, d) for f in ("orthants", "rectangles") for d in (1, 2, 3)])
+def test_claim_02_none_of_2000_boxes_is_shattered(family, d):
+    V = vc_dimension(family, d=d)
+    assert find_shattered_set(family, V, d=d, random_state=0) is not None
+    assert find_shattered_set(family, V + 1, d=d, n_restarts=2000, random_state=2) is None
+
+
+@pytest.mark.parametrize(
+    ("family", "k"), [("half_lines", None), ("intervals", None), ("k_intervals", 2), ("k_intervals", 3)]
+)
+def test_claim_02_none_of_2000_sets_on_the_line_is_shattered(family, k):
+    V = vc_dimension(family, k=k)
+    assert find_shattered_set(family, V, k=k, random_state=0) is not None
+    assert find_shattered_set(family, V + 1, k=k, n_restarts=2000, random_state=2) is None

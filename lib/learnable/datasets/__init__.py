@@ -15,9 +15,9 @@ reality hides: the Bayes risk, the support, the graph, the parameters::
     make_twonorm(300, random_state=0).bayes_risk
 
 ``classification``, ``shapes`` (sharp boundaries, flipped labels), ``wide`` (few relevant inputs), ``rules`` (exact
-concepts), ``regression``, ``graphical``, ``sequences``, ``topics``, ``counts``, ``networks``, ``geometry``,
-``rankings``, ``motion``, ``images``, ``matrices``, ``multilabel``, ``transactions``, ``records``, ``bags``, ``tasks``,
-``functions``, ``control``.
+concepts), ``regression``, ``graphical``, ``sequences``, ``strings``, ``topics``, ``counts``, ``networks``,
+``geometry``, ``rankings``, ``motion``, ``images``, ``matrices``, ``multilabel``, ``transactions``, ``records``,
+``bags``, ``tasks``, ``functions``, ``control``.
 """
 
 import importlib

@@ -43,7 +43,7 @@ STAND_INS = {
     "retina_spikes": "learnable.datasets.counts.make_spike_words",
     "riboflavin": "learnable.datasets.regression.make_gene_regression",
     "ringnorm": "learnable.datasets.classification.make_ringnorm",
-    "scop": "learnable.datasets.sequences.make_protein_families",
+    "scop": "learnable.datasets.strings.make_protein_families",
     "senate_votes": "learnable.datasets.networks.make_roll_calls",
     "sushi": "learnable.datasets.rankings.make_sushi_twin",
     "thrombin": "learnable.datasets.wide.make_sparse_binary",

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
 from learnable.datasets._simulate import check_size
-from learnable.validation import check_choice, check_rng
+from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = ["make_digit_bags", "make_scene_bags"]
 
@@ -115,6 +115,7 @@ def make_scene_bags(n_images=90, *, shape=(64, 96), feature_noise=0.05, random_s
     """
     n, rng = check_size(n_images, "n_images"), check_rng(random_state)
     rows, columns = (check_size(s, "shape", low=8) for s in shape)
+    feature_noise = check_scalar(feature_noise, "feature_noise", low=0)
     names = list(_REGIONS)
     y = rng.permutation(np.arange(n) % 3)
     images, features, bags, kinds = np.empty((n, rows, columns, 3)), [], [], []

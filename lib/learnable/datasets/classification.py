@@ -373,6 +373,7 @@ def make_logistic(
     """
     n, rng = check_size(n_samples), check_rng(random_state)
     w = check_finite_array(coef, "coef", ndim=1)
+    intercept = check_scalar(intercept, "intercept")
     d = len(w)
     low = -1 / (d - 1) if d > 1 else -1
     correlation = check_scalar(correlation, "correlation", low=low, high=1, closed="neither")

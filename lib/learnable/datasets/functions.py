@@ -193,7 +193,8 @@ def gp_draw(points, *, kernel="rbf", length_scale=0.2, variance=1.0, n_draws=1, 
     """
     check_choice(kernel, "kernel", ("rbf", "matern52", "matern32"))
     points, rng = check_finite_array(points, "points", ndim=2), check_rng(random_state)
-    scale = np.broadcast_to(np.asarray(length_scale, dtype=np.float64), points.shape[1:])
+    scale = np.broadcast_to(check_finite_array(length_scale, "length_scale"), points.shape[1:])
+    jitter = check_scalar(jitter, "jitter", low=0)
     if (scale <= 0).any():
         raise ValueError("length_scale must be positive")
     variance = check_scalar(variance, "variance", low=0, closed="neither")

@@ -398,6 +398,9 @@ def make_depth_gestures(
     if k > 30:
         raise ValueError(f"n_gestures must be at most 30, got {k}")
     n_test, noise = check_size(n_test, "n_test", low=0), check_scalar(depth_noise, "depth_noise", low=0)
+    if np.shape(shape) != (2,):
+        raise ValueError(f"shape must be two whole numbers, got {shape!r}")
+    shape = tuple(check_size(side, "shape") for side in shape)
     order = rng.permutation(30)
     core, fresh, batches = order[:k], list(order[k:]), []
     for _ in range(n):

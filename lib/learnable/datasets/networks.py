@@ -119,7 +119,7 @@ def make_preferential_attachment(n=100, m=2, *, random_state=None):
     36
     """
     m, rng = check_size(m, "m"), check_rng(random_state)
-    n = check_scalar(n, "n", low=m + 1, integer=True)
+    n = check_scalar(n, "n", low=m + 1, high=50_000, integer=True)  # the adjacency matrix is dense
     ends = [v for leaf in range(1, m + 1) for v in (0, leaf)]
     edges = [(0, leaf) for leaf in range(1, m + 1)]
     for vertex in range(m + 1, n):
@@ -242,7 +242,7 @@ def make_connectomes(
     site, subject = check_scalar(site, "site", low=0), check_scalar(subject, "subject", low=0)
     points = np.tile(rng.random((half, 3)), (2, 1))
     hemisphere = np.repeat([0, 1], half)
-    rate = np.exp(alpha - 4 * spatial.distance.cdist(points, points))
+    rate = np.exp(check_scalar(alpha, "alpha", high=100) - 4 * spatial.distance.cdist(points, points))
     rate = np.where(hemisphere[:, None] == hemisphere, rate, check_scalar(crossing, "crossing", low=0) * rate)
 
     def bump(scale):

@@ -113,7 +113,7 @@ def _topics(topics, k, n_words, spread, rng):
         spread = check_scalar(spread, "spread", low=0, closed="neither")
         topics = rng.dirichlet(np.full(check_size(n_words, "n_words"), spread), size=check_size(k, "k"))
     topics = check_finite_array(topics, "topics", ndim=2)
-    if (topics < 0).any() or not np.allclose(topics.sum(axis=1), 1):
+    if topics.size == 0 or (topics < 0).any() or not np.allclose(topics.sum(axis=1), 1):
         raise ValueError("topics must have rows of probabilities that sum to one")
     return topics, len(topics)
 

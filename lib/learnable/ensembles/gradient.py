@@ -45,6 +45,7 @@ def line_search(loss, margins, direction, weights=None, *, tol=1e-12, max_iter=2
     0.549306
     """
     loss = get_surrogate(loss)
+    tol, max_iter = check_scalar(tol, "tol", low=0), check_scalar(max_iter, "max_iter", low=1, integer=True)
     m, z = check_finite_array(margins, "margins", ndim=1), check_finite_array(direction, "direction", ndim=1)
     if m.size == 0 or m.shape != z.shape:
         raise ValueError(f"margins and direction must have the same positive length, got {m.size} and {z.size}")

@@ -65,7 +65,10 @@ class LevelTree:
 
     def apply(self, X):
         """Leaf of each row of X."""
-        X = np.ascontiguousarray(check_finite_array(X, "X"))
+        X = np.asarray(X)
+        if X.dtype.kind == "c":
+            raise ValueError("X must be an array of real numbers")
+        X = np.ascontiguousarray(X, dtype=np.float64)
         needed = int(self.feature.max(initial=-1)) + 1
         if X.ndim != 2 or X.shape[1] < needed:
             raise ValueError(f"X must have at least {needed} columns, the tree asks for them, got shape {X.shape}")

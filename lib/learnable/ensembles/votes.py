@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.weak_learners import ColumnRules, Stump, StumpERM, TreeERM
-from learnable.validation import check_finite_array, check_weights, signed_labels
+from learnable.validation import check_finite_array, check_has, check_weights, signed_labels
 
 __all__ = ["vote", "weak_learner"]
 
@@ -62,6 +62,8 @@ def vote(rules, alphas, X):
     """
     X = check_finite_array(X, "X", ndim=2)
     alphas = check_finite_array(alphas, "alphas", ndim=1)
+    for rule in rules:
+        check_has(rule, "rules", "predict", "a list of rules with predict")
     f = np.zeros(len(X))
     if not all(isinstance(rule, Stump) for rule in rules):
         for alpha, rule in zip(alphas, rules, strict=True):

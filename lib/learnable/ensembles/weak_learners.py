@@ -47,12 +47,17 @@ class Stump:
 
     def predict(self, X):
         """±1 for each row of X."""
-        X = check_finite_array(X, "X", ndim=2)
+        X = np.asarray(X)
         if self.feature < 0:
             return np.full(len(X), float(self.sign))
-        if self.feature >= X.shape[1]:
-            raise ValueError(f"X must have more than {self.feature} columns, the rule asks for them, got {X.shape[1]}")
-        return np.where(X[:, self.feature] > self.threshold, float(self.sign), -float(self.sign))
+        if X.ndim != 2 or self.feature >= X.shape[1]:
+            raise ValueError(
+                f"X must have more than {self.feature} columns, the rule asks for them, got shape {X.shape}"
+            )
+        # Of a vote of many rules each looks at its own column only.
+        return np.where(
+            check_finite_array(X[:, self.feature], "X") > self.threshold, float(self.sign), -float(self.sign)
+        )
 
 
 @dataclass(frozen=True)
@@ -116,10 +121,16 @@ def stump_outputs(X, *, constants=True):
 
 @dataclass(frozen=True)
 class TreeERM:
-    """Classification trees of a given depth, grown greedily by weighted Gini impurity; a leaf says its majority.
+    """Classification trees of bounded depth, grown greedily by weighted Gini impurity; a leaf says its majority.
 
     Finding the tree with the smallest weighted error is NP-hard beyond stumps; this is the usual approximation, through
     `learnable.trees.grow`. A rule whose weighted error exceeds one half is negated.
+
+    Parameters
+    ----------
+    max_depth : int or None
+    max_leaf_nodes : int, optional
+        Split best first until the tree has so many leaves.
 
     Notes
     -----
@@ -135,12 +146,21 @@ class TreeERM:
     array([ 1., -1.,  1.])
     """
 
-    max_depth: int = 2
+    max_depth: int | None = 2
+    max_leaf_nodes: int | None = None
+
+    def __repr__(self):
+        leaves = "" if self.max_leaf_nodes is None else f", max_leaf_nodes={self.max_leaf_nodes}"
+        return f"TreeERM(max_depth={self.max_depth}{leaves})"
 
     def prepare(self, X):
         """Sort the features once."""
-        check_scalar(self.max_depth, "max_depth", low=1, integer=True)
-        return _BoundTrees(X if isinstance(X, SortedFeatures) else SortedFeatures(X), self.max_depth)
+        if self.max_depth is not None:
+            check_scalar(self.max_depth, "max_depth", low=1, integer=True)
+        if self.max_leaf_nodes is not None:
+            check_scalar(self.max_leaf_nodes, "max_leaf_nodes", low=2, integer=True)
+        features = X if isinstance(X, SortedFeatures) else SortedFeatures(X)
+        return _BoundTrees(features, self.max_depth, self.max_leaf_nodes)
 
 
 @dataclass(frozen=True)
@@ -157,8 +177,8 @@ class TreeRule:
 
 
 class _BoundTrees:
-    def __init__(self, features, depth):
-        self.features, self.depth = features, depth
+    def __init__(self, features, depth, leaves=None):
+        self.features, self.depth, self.leaves = features, depth, leaves
         self.X = np.ascontiguousarray(features.columns.T)
 
     def fit(self, weights, y):
@@ -169,6 +189,7 @@ class _BoundTrees:
             # Unit mean: the builder's tolerances are absolute.
             sample_weight=weights * (len(y) / weights.sum()),
             max_depth=self.depth,
+            max_leaf_nodes=self.leaves,
             presorted=self.features.order,
         )
         leaf = np.where(tree.value[:, 0] >= 0, 1.0, -1.0)

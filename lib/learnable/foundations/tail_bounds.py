@@ -15,6 +15,7 @@ import numpy as np
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = [
+    "MeanBound",
     "TailBound",
     "erm_mean",
     "erm_tail",
@@ -93,9 +94,14 @@ class TailBound:
                 n = new
                 break
             n = new
-        whole = np.maximum(np.ceil(n - 1e-9 * n), 1.0)
-        short = slope * whole - degree * np.log1p(self.samples * whole) < level - 1e-12 * np.abs(level)
-        return whole + short
+
+        def holds(n):
+            return slope * n - degree * np.log1p(self.samples * n) >= level - 1e-12 * np.abs(level)
+
+        # The root is off by rounding: of the whole numbers around it the first that will do.
+        whole = np.maximum(np.ceil(n - 1e-12 * n), 1.0)
+        before = np.maximum(whole - 1.0, 1.0)
+        return np.where(holds(before) & (before >= n - 1.0), before, whole + ~holds(whole))
 
     def _n_by_bisection(self, eps, delta):
         eps, delta = np.broadcast_arrays(eps, delta)
@@ -213,6 +219,43 @@ def zero_error_tail(V):
     return TailBound(np.log(2.0), _dimension(V), 0.5 * np.log(2.0), samples=2.0, power=1.0)
 
 
+@dataclass(frozen=True)
+class MeanBound:
+    """``E Z <= factor sqrt((V ln(n + 1) + ln 2)/n)``, solved for each of its arguments.
+
+    The factor is 2 for the uniform deviation, (2.7.8), and 4 for the excess risk of the minimiser, (2.7.13).
+
+    Examples
+    --------
+    >>> bound = MeanBound(4.0)
+    >>> n = bound.n(0.1, 3)
+    >>> int(n), bool(bound.eps(n, 3) <= 0.1 < bound.eps(n - 1, 3))
+    (53356, True)
+    >>> round(float(bound.V(0.1, n)), 3)
+    3.0
+    """
+
+    factor: float = 2.0
+
+    def __post_init__(self):
+        check_scalar(self.factor, "factor", low=0, closed="neither")
+
+    def eps(self, n, V):
+        """The bound itself."""
+        n = _positive(n, "n")
+        return self.factor * np.sqrt((_dimension(V) * np.log1p(n) + np.log(2.0)) / n)
+
+    def n(self, eps, V):
+        """The smallest sample size from which on the bound is at most eps."""
+        # (eps/factor)^2 n >= V ln(n + 1) + ln 2: a tail bound with this rate, degree V, ln 2 in front and delta = 1.
+        return TailBound(np.log(2.0), _dimension(V), 1.0 / self.factor**2).n(eps, 1.0)
+
+    def V(self, eps, n):
+        """The largest VC dimension for which the bound is at most eps; negative where none is."""
+        eps, n = _positive(eps, "eps"), _positive(n, "n")
+        return (n * (eps / self.factor) ** 2 - np.log(2.0)) / np.log1p(n)
+
+
 def vc_mean(n, V=None, log_shatter=None):
     """Mean of the uniform deviation: 2√((ln S(n) + ln 2)/n), (2.7.4); with V, ln S(n) ≤ V ln(n+1), (2.7.8).
 
@@ -231,8 +274,9 @@ def vc_mean(n, V=None, log_shatter=None):
     n = _positive(n, "n")
     if (V is None) == (log_shatter is None):
         raise ValueError("give V or log_shatter, not both")
-    growth = _dimension(V) * np.log1p(n) if log_shatter is None else _log_shatter(log_shatter)
-    return 2.0 * np.sqrt((growth + np.log(2.0)) / n)
+    if log_shatter is None:
+        return MeanBound(2.0).eps(n, V)
+    return 2.0 * np.sqrt((_log_shatter(log_shatter) + np.log(2.0)) / n)
 
 
 def erm_mean(n, V):
@@ -250,7 +294,7 @@ def erm_mean(n, V):
     >>> round(float(erm_mean(10**6, 3)), 3)
     0.026
     """
-    return 2.0 * vc_mean(n, V=V)
+    return MeanBound(4.0).eps(n, V)
 
 
 def pac_radius(n, V, delta):
@@ -272,18 +316,19 @@ def pac_radius(n, V, delta):
 
 
 def sample_complexity(eps, delta, V, kind="erm", exponent=32.0):
-    """Sample size from which on the bound for a deviation of eps is at most delta.
+    """Sample size from which on a deviation of eps has probability at most delta, or a mean of at most eps.
 
     Parameters
     ----------
     eps : float or array-like
         Deviation.
-    delta : float
-        Probability that the bound fails.
+    delta : float or None
+        Probability that the bound fails; None for the bounds on means.
     V : int or array-like
         VC dimension.
-    kind : {"erm", "uniform"}
-        ``erm``: excess risk of the minimiser, (2.7.14); ``uniform``: gap between risk and training error, (2.7.15).
+    kind : {"erm", "uniform", "erm_mean", "uniform_mean"}
+        ``erm``: excess risk of the minimiser, (2.7.14); ``uniform``: gap between risk and training error, (2.7.15);
+        their means, (2.7.13) and (2.7.8).
     exponent : float, default=32.0
         As in `vc_tail`: 32 here, 8 in the original paper.
 
@@ -291,8 +336,14 @@ def sample_complexity(eps, delta, V, kind="erm", exponent=32.0):
     --------
     >>> int(sample_complexity(0.05, 0.05, 1))
     965401
+    >>> int(sample_complexity(0.05, None, 1, "erm_mean"))
+    76396
     """
-    check_choice(kind, "kind", ("erm", "uniform"))
+    check_choice(kind, "kind", ("erm", "uniform", "erm_mean", "uniform_mean"))
+    if kind.endswith("mean"):
+        if delta is not None:
+            raise ValueError("delta must be None for the bound on a mean")
+        return MeanBound(4.0 if kind == "erm_mean" else 2.0).n(eps, V)
     bound = erm_tail(V, exponent) if kind == "erm" else vc_tail(V, exponent=exponent)
     return bound.n(eps, delta)
 

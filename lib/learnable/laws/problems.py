@@ -55,8 +55,11 @@ class Estimate(float):
     __slots__ = ("error", "method")
 
     def __new__(cls, value, error=0.0, method="exact"):
-        self = super().__new__(cls, value)
-        self.error = float(error)
+        try:
+            self = super().__new__(cls, value)
+            self.error = float(error)
+        except OverflowError:
+            raise ValueError("value and error must be numbers that a float can hold") from None
         self.method = method
         return self
 
@@ -384,7 +387,7 @@ class FiniteProblem(Problem):
 
     @staticmethod
     def _rows(x):
-        return np.asarray(x, dtype=np.float64).reshape(len(x), -1)
+        return check_finite_array(x, "x").reshape(len(x), -1)
 
 
 class _RowIndex:

@@ -278,6 +278,7 @@ def integrate_pieces(f, edges, rtol=1e-10, atol=1e-15):
     True
     """
     edges = check_finite_array(edges, "edges", ndim=1)
+    rtol, atol = check_scalar(rtol, "rtol", low=0), check_scalar(atol, "atol", low=0)
     return integrate_boxes(lambda x: f(x[:, 0]), edges[:-1, None], edges[1:, None], rtol, atol, order=_ORDER)
 
 

@@ -7,17 +7,29 @@ squared error through running sums of centred targets.
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
+from learnable.trees._scans import (
+    categories_by_share,
+    constant,
+    node_cost,
+    scan_any,
+    scan_entropy,
+    scan_gini,
+    scan_squared,
+    scan_uneven,
+)
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["CRITERIA", "Tree", "grow"]
 
 CRITERIA = ("gini", "entropy", "error", "squared")
 _LEAF = -1
+_MOST_CATEGORIES = 1024
 _ROOM = 2**31  # numbers in the table of class weights
 _SMALLEST = 1e-140  # range of a target whose squared errors, and their differences, do not underflow
 
@@ -41,6 +53,8 @@ class Tree:
     cost : array (m,)
         weight × impurity of the node under the growing criterion (the sum of squared errors for regression).
     depth : array (m,) of int
+    categories : array (m, q) of bool, optional
+        In a node that splits on a categorical feature (its threshold is NaN): the categories that go left.
     """
 
     feature: np.ndarray
@@ -51,6 +65,7 @@ class Tree:
     value: np.ndarray
     cost: np.ndarray
     depth: np.ndarray
+    categories: np.ndarray | None = None
 
     @property
     def n_nodes(self):
@@ -72,7 +87,9 @@ class Tree:
             raise ValueError(
                 f"X must have at least {used} columns, the tree splits on the last of them; got {X.shape[1]}"
             )
-        return _apply(np.ascontiguousarray(X), self.feature, self.threshold, self.left, self.right)
+        categories = np.zeros((self.n_nodes, 0), np.bool_) if self.categories is None else self.categories
+        arrays = self.feature, self.threshold, self.left, self.right, self.weight
+        return _apply(np.ascontiguousarray(X), *arrays, categories)
 
     def node_costs(self, criterion):
         """weight × impurity of every node under another criterion; for classification trees."""
@@ -102,7 +119,26 @@ class Tree:
             value=self.value[order],
             cost=self.cost[order],
             depth=self.depth[order],
+            categories=None if self.categories is None else self.categories[order],
         )
+
+    def best_first(self, max_leaf_nodes):
+        """The subtree that splitting the leaf with the largest gain, again and again, reaches with so many leaves.
+
+        Which split a node gets does not depend on when it is split, so that this is the tree that best-first growing
+        would have made.
+        """
+        gain = np.where(self.is_leaf, 0.0, self.cost - self.cost[self.left] - self.cost[self.right])
+        keep = np.zeros(self.n_nodes, bool)
+        leaves, open_nodes = 1, [] if self.is_leaf[0] else [(-gain[0], 0)]
+        while open_nodes and leaves < max_leaf_nodes:
+            _, node = heapq.heappop(open_nodes)
+            keep[node] = True
+            leaves += 1
+            for child in (int(self.left[node]), int(self.right[node])):
+                if not self.is_leaf[child]:
+                    heapq.heappush(open_nodes, (-gain[child], child))
+        return self.subtree(keep)
 
 
 def grow(
@@ -115,6 +151,8 @@ def grow(
     max_depth=None,
     min_samples_split=2,
     min_samples_leaf=1,
+    max_leaf_nodes=None,
+    categorical_features=(),
     presorted=None,
 ):
     """Grow a binary tree by exact best splits.
@@ -133,6 +171,10 @@ def grow(
         A node with fewer samples is not split.
     min_samples_leaf : int
         Fewest samples on either side of a split.
+    max_leaf_nodes : int, optional
+        Keep the splits with the largest gains, best first, until the tree has so many leaves.
+    categorical_features : sequence of int
+        Columns of X that hold categories, coded 0…q−1: they are split into two sets of categories.
     presorted : array (d, n), optional
         Row j sorts feature j (stable); sort once when many trees share X (see `presort`).
 
@@ -143,8 +185,10 @@ def grow(
     Notes
     -----
     A threshold lies half-way between two neighbouring distinct values. Of equally good splits the first feature and the
-    smallest threshold win. A node is split as long as it is impure and any split is allowed, also when no split gains
-    anything: pruning decides later. O(d n log n) to sort and O(d n) for each level.
+    smallest threshold win. For two classes and for regression the set of categories is the best of all 2^(q−1) − 1;
+    for more classes it is the best cut of the categories in the order of one class's share. A category that a node has
+    not seen goes to its heavier child. A node is split as long as it is impure and any split is allowed, also when no
+    split gains anything: pruning decides later. O(d n log n) to sort and O(d n) for each level.
 
     Examples
     --------
@@ -164,6 +208,7 @@ def grow(
     if weight.shape != (n,) or weight.min() < 0 or not weight.sum() > 0:
         raise ValueError("sample_weight must hold one number a sample, none negative, not all zero")
     target, codes, k = _targets(y, n, criterion, n_classes)
+    sizes = _category_counts(X, categorical_features)
     origin = _origin(target)
     columns = np.ascontiguousarray(X.T)
     order = presort(columns) if presorted is None else np.array(presorted, dtype=np.int32)
@@ -181,10 +226,29 @@ def grow(
         min_samples_split,
         min_samples_leaf,
         _xlogx(n, weight),
+        sizes,
     )
     if origin:
         arrays[5][:] += origin
-    return Tree(*arrays)
+    tree = Tree(*arrays[:-1], categories=arrays[-1] if sizes.any() else None)
+    if max_leaf_nodes is None:
+        return tree
+    return tree.best_first(check_scalar(max_leaf_nodes, "max_leaf_nodes", low=1, integer=True))
+
+
+def _category_counts(X, categorical):
+    """The number of categories of each column, 0 for an ordered one."""
+    d = X.shape[1]
+    sizes = np.zeros(d, np.int64)
+    for j in categorical:
+        j = check_scalar(j, "categorical_features", low=0, high=d - 1, integer=True)
+        column = X[:, j]
+        if (column != np.floor(column)).any() or column.min() < 0 or column.max() >= _MOST_CATEGORIES:
+            raise ValueError(
+                f"column {j} of X must hold categories coded 0…{_MOST_CATEGORIES - 1}, such as OrdinalEncoder gives"
+            )
+        sizes[j] = int(column.max()) + 1
+    return sizes
 
 
 def _origin(target):
@@ -237,12 +301,20 @@ def _xlogx(n, weight):
 
 
 @njit(cache=True)
-def _apply(X, feature, threshold, left, right):
+def _apply(X, feature, threshold, left, right, weight, categories):
     out = np.empty(len(X), np.int64)
+    q = categories.shape[1]
     for i in range(len(X)):
         node = 0
         while feature[node] >= 0:
-            node = left[node] if X[i, feature[node]] <= threshold[node] else right[node]
+            x = X[i, feature[node]]
+            if q == 0 or not np.isnan(threshold[node]):
+                first = x <= threshold[node]
+            elif 0.0 <= x < q:
+                first = categories[node, int(x)]
+            else:
+                first = weight[left[node]] >= weight[right[node]]
+            node = left[node] if first else right[node]
         out[i] = node
     return out
 
@@ -266,7 +338,7 @@ def _reachable(left, right, keep):
 
 
 @njit(cache=True)
-def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split, min_leaf, table):
+def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split, min_leaf, table, sizes):
     d, n = columns.shape
     room = 2 * n
     feature = np.full(room, -1, np.int64)
@@ -281,6 +353,8 @@ def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split,
     end = np.zeros(room, np.int64)
     end[0] = n
     m = 1
+    categories = np.zeros((room if sizes.max() > 0 else 0, sizes.max()), np.bool_)
+    shade, shadow = np.empty(n), np.empty(n, np.int32)
     goes_left = np.zeros(n, np.bool_)
     spare = np.empty(n, np.int32)
     counts = np.zeros(k)
@@ -314,51 +388,67 @@ def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split,
             for c in range(k):
                 w_all += counts[c]
                 value[node, c] = counts[c]
-            cost[node] = _node_cost(counts, w_all, k, criterion)
+            cost[node] = node_cost(counts, w_all, k, criterion)
         total[node] = w_all
-        pure = cost[node] <= 1e-12 * max(w_all, 1e-300) if not regression else _constant(order, target, lo, hi)
+        pure = cost[node] <= 1e-12 * max(w_all, 1e-300) if not regression else constant(order, target, lo, hi)
         if pure or depth[node] >= limit or hi - lo < min_split or hi - lo < 2 * min_leaf:
             node += 1
             continue
-        best, best_feature, best_place, best_cut = np.inf, -1, -1, 0.0
+        best, best_feature, best_place, best_class = np.inf, -1, -1, -1
         # Scores of two features that differ by less are a tie: rounding errors are relative to this node's own size.
         slack = 1e-12 * (cost[node] if regression else w_all)
         for j in range(d):
-            row = order[j]
-            column = columns[j]
-            first = column[row[lo]]
-            last = column[row[hi - 1]]
-            if first == last:
-                continue
-            if regression:
-                found, place = _scan_squared(column, row, lo, hi, target, weight, mean, w_all, min_leaf)
-            elif criterion == 0:
-                if uneven:
-                    found, place = _scan_uneven(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
+            # A categorical feature is scanned in the order of the shares of each class, of which two have one.
+            first_class = -1 if regression or sizes[j] == 0 else (1 if k == 2 else 0)
+            for chosen in range(first_class, max(k, first_class + 1) if first_class >= 0 else first_class + 1):
+                row, column = order[j], columns[j]
+                if sizes[j] > 0:
+                    rank = np.empty(sizes[j], np.int64)
+                    categories_by_share(column, row, lo, hi, codes, target, weight, chosen, rank, shade, shadow)
+                    row, column = shadow, shade
+                if column[row[lo]] == column[row[hi - 1]]:
+                    continue
+                if regression:
+                    found, place = scan_squared(column, row, lo, hi, target, weight, mean, w_all, min_leaf)
+                elif criterion == 0 and uneven:
+                    found, place = scan_uneven(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
+                elif criterion == 0:
+                    found, place = scan_gini(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
+                elif criterion == 1 and len(table) > 0:
+                    found, place = scan_entropy(column, row, lo, hi, codes, counts, on_left, table, min_leaf, k)
                 else:
-                    found, place = _scan_gini(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
-            elif criterion == 1 and len(table) > 0:
-                found, place = _scan_entropy(column, row, lo, hi, codes, counts, on_left, table, min_leaf, k)
-            else:
-                found, place = _scan_any(
-                    column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k, criterion
-                )
-            if place >= 0 and found < best - slack:
-                best, best_feature, best_place = found, j, place
+                    found, place = scan_any(
+                        column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k, criterion
+                    )
+                if place >= 0 and found < best - slack:
+                    best, best_feature, best_place, best_class = found, j, place, chosen
         if best_feature < 0:
             node += 1
             continue
         row = order[best_feature]
-        a = columns[best_feature, row[best_place]]
-        b = columns[best_feature, row[best_place + 1]]
-        best_cut = 0.5 * (a + b)
-        if not (a <= best_cut < b):
-            best_cut = a
-        for p in range(lo, hi):
-            goes_left[row[p]] = p <= best_place
+        if sizes[best_feature] > 0:
+            rank = np.empty(sizes[best_feature], np.int64)
+            column = columns[best_feature]
+            categories_by_share(column, row, lo, hi, codes, target, weight, best_class, rank, shade, shadow)
+            last_left = shade[shadow[best_place]]
+            for p in range(lo, hi):
+                goes_left[row[p]] = shade[row[p]] <= last_left
+            w_left = 0.0
+            for p in range(lo, hi):
+                w_left += weight[row[p]] if goes_left[row[p]] else 0.0
+            for c in range(categories.shape[1]):
+                seen = c < sizes[best_feature] and rank[c] >= 0
+                categories[node, c] = rank[c] <= last_left if seen else 2.0 * w_left >= w_all
+        else:
+            a = columns[best_feature, row[best_place]]
+            b = columns[best_feature, row[best_place + 1]]
+            cut = 0.5 * (a + b)
+            threshold[node] = cut if a <= cut < b else a
+            for p in range(lo, hi):
+                goes_left[row[p]] = p <= best_place
         middle = best_place + 1
         for j in range(d):
-            if j == best_feature:
+            if j == best_feature and sizes[j] == 0:
                 continue
             row = order[j]
             put, kept = lo, 0
@@ -373,7 +463,6 @@ def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split,
             for p in range(kept):
                 row[put + p] = spare[p]
         feature[node] = best_feature
-        threshold[node] = best_cut
         left[node] = m
         right[node] = m + 1
         for child in (m, m + 1):
@@ -391,183 +480,5 @@ def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split,
         value[:m].copy(),
         cost[:m].copy(),
         depth[:m].copy(),
+        categories[:m].copy(),
     )
-
-
-@njit(cache=True)
-def _constant(order, target, lo, hi):
-    first = target[order[0, lo]]
-    for p in range(lo + 1, hi):
-        if target[order[0, p]] != first:
-            return False
-    return True
-
-
-@njit(cache=True)
-def _node_cost(counts, total, k, criterion):
-    """total × impurity of a node, with an error relative to the cost itself, however pure the node."""
-    if criterion == 2:
-        return _impurity(counts, total, k, criterion)
-    out = 0.0
-    for c in range(k):
-        if counts[c] > 0.0:
-            others = max((total - counts[c]) / total, 0.0)
-            if criterion == 0:
-                out += counts[c] * others
-            elif others < 0.5:
-                out -= counts[c] * np.log1p(-others)
-            else:
-                out += counts[c] * np.log(total / counts[c])
-    return out
-
-
-@njit(cache=True)
-def _impurity(counts, total, k, criterion):
-    """total × impurity of a vector of class weights, for comparing cuts: its error is relative to the total."""
-    if total <= 0.0:
-        return 0.0
-    if criterion == 0:
-        squares = 0.0
-        for c in range(k):
-            squares += counts[c] * counts[c]
-        return total - squares / total
-    if criterion == 1:
-        out = total * np.log(total)
-        for c in range(k):
-            if counts[c] > 0.0:
-                out -= counts[c] * np.log(counts[c])
-        return max(out, 0.0)
-    largest = 0.0
-    for c in range(k):
-        largest = max(largest, counts[c])
-    return total - largest
-
-
-@njit(cache=True)
-def _scan_gini(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k):
-    """Best cut by Gini: maximise Σ l_c²/l + Σ r_c²/r, with both sums of squares updated in O(1)."""
-    on_left[:] = 0.0
-    left_squares, right_squares, w_left = 0.0, 0.0, 0.0
-    for c in range(k):
-        right_squares += counts[c] * counts[c]
-    best, place = -1.0, -1
-    value = column[row[lo]]
-    for p in range(lo, hi - 1):
-        i = row[p]
-        c = codes[i]
-        w = weight[i]
-        l = on_left[c]
-        r = counts[c] - l
-        left_squares += w * (2.0 * l + w)
-        right_squares -= w * (2.0 * r - w)
-        on_left[c] = l + w
-        w_left += w
-        following = column[row[p + 1]]
-        if following != value:
-            value = following
-            if p + 1 - lo >= min_leaf and hi - p - 1 >= min_leaf:
-                w_right = w_all - w_left
-                if w_left > 0.0 and w_right > 0.0:
-                    score = left_squares / w_left + right_squares / w_right
-                    if score > best * (1.0 + 1e-14):
-                        best, place = score, p
-    return w_all - best, place
-
-
-@njit(cache=True)
-def _scan_uneven(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k):
-    """Best cut by Gini for weights that span many orders of magnitude, O(k) a cut.
-
-    The score of a cut is the sum of l_c(l_c/l) and r_c(r_c/r): shares times class sums, so that an error in a small
-    side stays as small as the side. A side below rounding error of the whole has no score.
-    """
-    on_left[:] = 0.0
-    best, place = -1.0, -1
-    value = column[row[lo]]
-    for p in range(lo, hi - 1):
-        i = row[p]
-        on_left[codes[i]] += weight[i]
-        following = column[row[p + 1]]
-        if following != value:
-            value = following
-            if p + 1 - lo >= min_leaf and hi - p - 1 >= min_leaf:
-                w_left, w_right = 0.0, 0.0
-                for c in range(k):
-                    w_left += on_left[c]
-                    w_right += max(counts[c] - on_left[c], 0.0)
-                if min(w_left, w_right) > 1e-13 * w_all:
-                    score = 0.0
-                    for c in range(k):
-                        score += on_left[c] * (on_left[c] / w_left)
-                        r = max(counts[c] - on_left[c], 0.0)
-                        score += r * (r / w_right)
-                    if score > best * (1.0 + 1e-14):
-                        best, place = score, p
-    return w_all - best, place
-
-
-@njit(cache=True)
-def _scan_entropy(column, row, lo, hi, codes, counts, on_left, table, min_leaf, k):
-    """Best cut by entropy for unit weights: all logarithms come from a table of i ln i."""
-    on_left[:] = 0.0
-    left_sum, right_sum = 0.0, 0.0
-    for c in range(k):
-        right_sum += table[int(counts[c])]
-    best, place = np.inf, -1
-    value = column[row[lo]]
-    size = hi - lo
-    slack = 1e-14 * table[size]
-    for p in range(lo, hi - 1):
-        c = codes[row[p]]
-        l = int(on_left[c])
-        r = int(counts[c]) - l
-        left_sum += table[l + 1] - table[l]
-        right_sum += table[r - 1] - table[r]
-        on_left[c] = l + 1
-        following = column[row[p + 1]]
-        if following != value:
-            value = following
-            done = p + 1 - lo
-            if done >= min_leaf and size - done >= min_leaf:
-                score = table[done] - left_sum + table[size - done] - right_sum
-                if score < best - slack:
-                    best, place = score, p
-    return best, place
-
-
-@njit(cache=True)
-def _scan_any(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k, criterion):
-    """Best cut by any class criterion, O(k) a candidate."""
-    on_left[:] = 0.0
-    on_right = counts.copy()
-    w_left = 0.0
-    best, place = np.inf, -1
-    for p in range(lo, hi - 1):
-        i = row[p]
-        on_left[codes[i]] += weight[i]
-        on_right[codes[i]] -= weight[i]
-        w_left += weight[i]
-        if column[row[p]] != column[row[p + 1]] and p + 1 - lo >= min_leaf and hi - p - 1 >= min_leaf:
-            score = _impurity(on_left, w_left, k, criterion)
-            score += _impurity(on_right, w_all - w_left, k, criterion)
-            if score < best - 1e-13 * w_all:
-                best, place = score, p
-    return best, place
-
-
-@njit(cache=True)
-def _scan_squared(column, row, lo, hi, target, weight, mean, w_all, min_leaf):
-    """Best cut by squared error: with centred targets only the sum on the left is needed."""
-    w_left, sum_left = 0.0, 0.0
-    best, place = -1.0, -1
-    for p in range(lo, hi - 1):
-        i = row[p]
-        w_left += weight[i]
-        sum_left += weight[i] * (target[i] - mean)
-        if column[row[p]] != column[row[p + 1]] and p + 1 - lo >= min_leaf and hi - p - 1 >= min_leaf:
-            w_right = w_all - w_left
-            if w_left > 0.0 and w_right > 0.0:
-                gain = sum_left * sum_left * (1.0 / w_left + 1.0 / w_right)
-                if gain > best + 1e-14 * max(best, 0.0):
-                    best, place = gain, p
-    return -best, place

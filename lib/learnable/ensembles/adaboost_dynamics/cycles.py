@@ -495,7 +495,7 @@ def theorem5_check(M, cycle, *, tol=1e-8):
     True
     """
     M = check_matrix(M)
-    check_has(cycle, "cycle", "support used margin", "a Cycle, as find_cycle returns it")
+    check_has(cycle, "cycle", "support used", "a Cycle, as find_cycle returns it")
     inner = M[np.ix_(cycle.support, cycle.used)]
     rho = max_margin(M).value
     suffices = abs(max_margin(inner).value - rho) <= tol

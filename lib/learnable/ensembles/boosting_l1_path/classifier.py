@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.ensembles.boosting_l1_path.dictionaries import monomials
 from learnable.ensembles.boosting_l1_path.stepping import eps_boost
 from learnable.ensembles.gradient import GradientBoost
+from learnable.ensembles.weak_learners import TreeERM
 from learnable.validation import check_choice, check_scalar, check_seed
 
 __all__ = ["BoostedPathClassifier"]
@@ -28,13 +29,17 @@ class BoostedPathClassifier(GradientBoost):
     loss : {"exponential", "logistic"}, default="logistic"
     eps : float, default=0.1
     n_steps : int, default=300
-    max_depth : int, default=3
+    max_depth : int or None, default=3
+        Of the trees; None bounds them by `max_leaf_nodes` alone.
     degree : int, default=3
         Of the polynomials.
     validation_fraction : float, default=0
         Share of the sample held out to choose the number of steps; 0 takes all steps.
     random_state : None, int or Generator, default=0
         For the split.
+    max_leaf_nodes : int, optional
+        Of the trees: they are split best first, where the weighted impurity falls most, until they have so many
+        leaves.
 
     Attributes
     ----------
@@ -52,11 +57,14 @@ class BoostedPathClassifier(GradientBoost):
     >>> model = BoostedPathClassifier(n_steps=100).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
     True
+    >>> model = BoostedPathClassifier(n_steps=5, max_depth=None, max_leaf_nodes=5).fit(X, y)
+    >>> [rule.tree.n_leaves for rule in model.rules_]
+    [5, 5, 5, 5, 5]
     """
 
     def __init__(
         self, base="tree", loss="logistic", *, eps=0.1, n_steps=300, max_depth=3, degree=3, validation_fraction=0.0,
-        random_state=0,
+        random_state=0, max_leaf_nodes=None,
     ):  # fmt: skip
         self.base = base
         self.loss = loss
@@ -66,6 +74,7 @@ class BoostedPathClassifier(GradientBoost):
         self.degree = degree
         self.validation_fraction = validation_fraction
         self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
 
     def fit(self, X, y, sample_weight=None):
         """Run the steps; choose their number on the held-out part if there is one."""
@@ -105,6 +114,12 @@ class BoostedPathClassifier(GradientBoost):
         depth = (
             {"stump": 1, "tree": self.max_depth}.get(self.base, self.base) if isinstance(self.base, str) else self.base
         )
+        if self.max_leaf_nodes is not None:
+            if self.base != "tree":
+                raise ValueError(f"max_leaf_nodes is for base='tree', got base={self.base!r}")
+            depth = TreeERM(self.max_depth, self.max_leaf_nodes)
+        elif depth is None:
+            raise ValueError("max_depth may be None only with max_leaf_nodes")
         inner = GradientBoost(self.loss, depth, steps, step=float(self.eps))
         inner.fit(X, signs, sample_weight)
         self.rules_, self.alphas_, self.losses_ = inner.rules_, inner.alphas_, inner.losses_

@@ -293,6 +293,8 @@ def path_direction(H, y, loss, beta):
     """
     H, y, code, surrogate = read_problem(H, y, loss)
     beta = check_finite_array(beta, "beta", ndim=1)
+    if beta.size != H.shape[1]:
+        raise ValueError(f"beta must have one entry for each of the {H.shape[1]} columns, got {beta.size}")
     active = np.flatnonzero(beta)
     if active.size == 0:
         raise ValueError("beta is zero: its direction is the steepest coordinate")

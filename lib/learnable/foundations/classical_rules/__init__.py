@@ -2,6 +2,7 @@
 
 * `plugin`: estimate the posterior and threshold it; what the error costs; when consistent estimates fail.
 * `voting`: partitions, histograms, k nearest neighbours with exact ties, and their limit risks.
+* `prototypes`: the points that the nearest-neighbour rule needs, and those that it believes.
 * `cart`: trees with the whole pruning path, on the shared builder `learnable.trees`.
 
 Source: Lember 2012, chapter 6.
@@ -16,6 +17,7 @@ from learnable.foundations.classical_rules.plugin import (
     PlugInPair,
     plug_in_bounds,
 )
+from learnable.foundations.classical_rules.prototypes import condense, edit
 from learnable.foundations.classical_rules.voting import (
     KNN,
     HistogramRule,
@@ -45,7 +47,9 @@ __all__ = [
     "Regressogram",
     "best_split",
     "best_subtree_bruteforce",
+    "condense",
     "cover_hart",
+    "edit",
     "exact_risk_1d",
     "knn_limit_risk",
     "knn_regions_1d",

@@ -44,6 +44,7 @@ class _CART(BaseEstimator):
             n_classes=k,
             max_depth=self.max_depth,
             min_samples_split=max(check_scalar(self.min_samples_split, "min_samples_split", low=1, integer=True), 2),
+            categorical_features=() if self.categorical_features is None else self.categorical_features,
         )
         self.path_ = weakest_links(self.full_tree_, self._prune_costs(self.full_tree_))
         self._use(self.path_.index_for(check_scalar(self.alpha, "alpha", low=0)))
@@ -131,6 +132,9 @@ class CARTClassifier(ClassifierMixin, _CART):
     max_depth : int, optional
     alpha : float
         λ of the subtree in use after `fit`; `prune` changes it without growing again.
+    categorical_features : sequence of int, optional
+        Columns of X with categories, coded 0…q−1. They are cut into two sets: for two classes the best of all, for
+        more the best in the order of some class's share. A category that a node has not seen goes to its heavier child.
 
     Attributes
     ----------
@@ -143,14 +147,26 @@ class CARTClassifier(ClassifierMixin, _CART):
     >>> rule = CARTClassifier(min_samples_split=2).fit([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "b", "b"])
     >>> rule.get_n_leaves(), rule.prune(1.5).get_n_leaves()
     (2, 1)
+    >>> colour = [[0], [1], [2], [0], [1], [2]]  # red and blue against green: no threshold does it
+    >>> CARTClassifier(min_samples_split=2, categorical_features=[0]).fit(colour, [1, 0, 1, 1, 0, 1]).get_n_leaves()
+    2
     """
 
-    def __init__(self, impurity="gini", prune_impurity="error", min_samples_split=5, max_depth=None, alpha=0.0):
+    def __init__(
+        self,
+        impurity="gini",
+        prune_impurity="error",
+        min_samples_split=5,
+        max_depth=None,
+        alpha=0.0,
+        categorical_features=None,
+    ):
         self.impurity = impurity
         self.prune_impurity = prune_impurity
         self.min_samples_split = min_samples_split
         self.max_depth = max_depth
         self.alpha = alpha
+        self.categorical_features = categorical_features
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -183,7 +199,7 @@ class CARTRegressor(RegressorMixin, _CART):
 
     Parameters
     ----------
-    min_samples_split, max_depth, alpha : see `CARTClassifier`
+    min_samples_split, max_depth, alpha, categorical_features : see `CARTClassifier`
 
     Examples
     --------
@@ -192,10 +208,11 @@ class CARTRegressor(RegressorMixin, _CART):
     array([1., 5.])
     """
 
-    def __init__(self, min_samples_split=5, max_depth=None, alpha=0.0):
+    def __init__(self, min_samples_split=5, max_depth=None, alpha=0.0, categorical_features=None):
         self.min_samples_split = min_samples_split
         self.max_depth = max_depth
         self.alpha = alpha
+        self.categorical_features = categorical_features
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from learnable.foundations.classical_rules.prototypes import condense, edit
 from learnable.laws.tables import check_loss_matrix
 from learnable.neighbors import NeighborIndex
 from learnable.validation import check_choice, check_finite_array, check_probabilities, check_rng, check_scalar
@@ -209,6 +210,14 @@ class KNN(ClassifierMixin, BaseEstimator):
     method : {"auto", "tree", "brute", "line"}
     random_state : int or Generator, optional
         For ``randomise``.
+    reduce : {None, "condensed", "edited"}
+        Keep all points; those that the nearest-neighbour rule, k = 1, needs (`condense`); or those that the vote of
+        their own k neighbours gets right (`edit`), of which the nearest one then decides.
+
+    Attributes
+    ----------
+    kept_ : array of int
+        Rows of the training sample that are in use.
 
     Notes
     -----
@@ -218,30 +227,56 @@ class KNN(ClassifierMixin, BaseEstimator):
     --------
     >>> KNN(k=1).fit([[0.0], [2.0]], ["a", "b"]).predict([[1.0], [1.1]]).tolist()
     ['a', 'b']
+    >>> KNN(k=1, reduce="condensed").fit([[0.0], [1.0], [2.0], [8.0]], ["a", "a", "a", "b"]).kept_
+    array([0, 3])
     """
 
-    def __init__(self, k=1, weights=None, ties="index", method="auto", random_state=None):
+    def __init__(self, k=1, weights=None, ties="index", method="auto", random_state=None, reduce=None):
         self.k = k
         self.weights = weights
         self.ties = ties
         self.method = method
         self.random_state = random_state
+        self.reduce = reduce
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         check_choice(self.ties, "ties", ("index", "randomise"))
+        check_choice(self.reduce, "reduce", (None, "condensed", "edited"))
         self.classes_, self._codes = np.unique(y, return_inverse=True)
+        self.kept_ = np.arange(len(X))
+        if self.reduce is not None:
+            self.kept_ = self._reduced(X, y)
+            X, self._codes = X[self.kept_], self._codes[self.kept_]
         self._X = X
-        self.k_ = check_scalar(self.k(len(X)) if callable(self.k) else self.k, "k", low=1, integer=True)
-        if self.k_ > len(X):
-            raise ValueError(f"k = {self.k_} neighbours of n_samples={len(X)}: k must not exceed the sample")
+        self.k_ = 1 if self.reduce is not None else self._neighbours(len(X))
         self.weights_ = self._weights(self.k_)
         self._index = NeighborIndex(X, self.method)
         if self.ties == "randomise":
             self._rng = check_rng(self.random_state)
             self._coordinate = self._rng.random(len(X))
         return self
+
+    def _neighbours(self, n, others=0):
+        k = check_scalar(self.k(n) if callable(self.k) else self.k, "k", low=1, integer=True)
+        if k > n - others:
+            raise ValueError(f"k = {k} neighbours of n_samples={n}: k must not exceed the sample")
+        return k
+
+    def _reduced(self, X, y):
+        """Rows that stay."""
+        if self.weights is not None:
+            raise ValueError("weights and reduce do not go together")
+        k = self._neighbours(len(X), others=int(self.reduce == "edited"))
+        if self.reduce == "condensed":
+            if k != 1:
+                raise ValueError(f"k must be 1 for condensed neighbours, got {k}")
+            return condense(X, y)
+        kept = edit(X, y, k)
+        if kept.size == 0:
+            raise ValueError(f"no point is left: the {k} neighbours of every point say another class; raise k")
+        return kept
 
     def _weights(self, k):
         if self.weights is None:
@@ -417,6 +452,12 @@ def knn_regions_1d(x, y, k):
         From −∞ to ∞.
     decisions : array (m,) of 0 and 1
         On the open intervals between the edges.
+
+    Examples
+    --------
+    >>> edges, decisions = knn_regions_1d([0.0, 1.0, 3.0, 6.0], [0, 0, 1, 1], 1)
+    >>> edges.tolist(), decisions.tolist()
+    ([-inf, 0.5, 2.0, 4.5, inf], [0, 0, 1, 1])
     """
     x, y = check_finite_array(x, "x", ndim=1), np.asarray(y)
     n = len(x)
@@ -453,6 +494,11 @@ def exact_risk_1d(edges, decisions, joint_cdf):
     decisions : array (m,) of 0 and 1
     joint_cdf : callable
         x → (P(X ≤ x, Y = 0), P(X ≤ x, Y = 1)).
+
+    Examples
+    --------
+    >>> round(exact_risk_1d([-np.inf, 1.0, np.inf], [0, 1], student_joint_cdf()), 6)  # the Bayes rule: 1 above 1
+    0.305786
     """
     edges, decisions = np.asarray(edges, float), np.asarray(decisions)
     if edges.ndim != 1 or decisions.shape != (len(edges) - 1,) or not (np.diff(edges) >= 0).all():

@@ -7,6 +7,7 @@ chooses among classes (`SRM`). Source: Lember 2012, chapter 2.
 """
 
 from learnable.foundations.tail_bounds import (
+    MeanBound,
     TailBound,
     erm_mean,
     erm_tail,
@@ -57,6 +58,7 @@ __all__ = [
     "FiniteERM",
     "IntervalTruth",
     "KIntervalERM",
+    "MeanBound",
     "Memoriser",
     "RectangleERM",
     "RiskDecomposition",

@@ -503,25 +503,50 @@ def _best_run(column):
 
 
 class FiniteERM(_BinaryRule):
-    """Empirical risk minimisation over finitely many given rules.
+    """Empirical risk minimisation over finitely many given rules, each with a penalty of its own if asked for.
+
+    With penalties C(g, n) it minimises R_n(g) + C(g, n), (2.8.12). Those that obey Kraft's inequality, such as
+    √(L(g)/2n) with Σ e^(−L(g)) ≤ 1, hold for countably many rules at once.
 
     Parameters
     ----------
     rules : sequence of callables
         Each maps X to 0 and 1.
+    complexities : array-like of shape (number of rules,) or callable, optional
+        C(g, n) of each rule, or n → those numbers. The first of several minimisers is taken.
+
+    Attributes
+    ----------
+    index_ : int
+        The rule that was chosen.
+    train_risk_ : float
+        Its training error, without the penalty.
 
     Examples
     --------
     >>> FiniteERM([lambda X: X[:, 0] > 0, lambda X: X[:, 0] > 2]).fit([[1.0], [3.0]], [0, 1]).index_
     1
+    >>> rules = [lambda X: X[:, 0] > 9, lambda X: X[:, 0] > 2]
+    >>> FiniteERM(rules, complexities=[0.0, 0.6]).fit([[1.0], [3.0]], [0, 1]).index_
+    0
     """
 
-    def __init__(self, rules=()):
+    def __init__(self, rules=(), complexities=None):
         self.rules = rules
+        self.complexities = complexities
 
     def fit(self, X, y):
         X, codes = self._prepare(X, y)
-        _, self.index_, self.train_risk_ = erm(classification_loss, self.rules, X, codes)
+        if self.complexities is None:
+            _, self.index_, self.train_risk_ = erm(classification_loss, self.rules, X, codes)
+            return self
+        complexities = self.complexities(len(codes)) if callable(self.complexities) else self.complexities
+        complexities = check_finite_array(complexities, "complexities", ndim=1)
+        if len(complexities) != len(self.rules) or len(complexities) == 0:
+            raise ValueError(f"complexities must hold one number for each of the {len(self.rules)} rules")
+        risks = np.array([empirical_risk(classification_loss, rule, X, codes) for rule in self.rules])
+        self.index_ = int(np.argmin(risks + complexities))
+        self.train_risk_ = float(risks[self.index_])
         return self
 
     def predict(self, X):

@@ -203,6 +203,8 @@ def log_prior(d, alpha, *, q="exp", strength=10.0, prior_measure="h_gamma"):
     check_prior(q, strength, prior_measure)
     d, alpha = check_parameters(d, alpha)
     a, b = digamma_from_one(alpha), -digamma_from_one(-d)
+    if np.any(a + b == 0):
+        raise ValueError("d and alpha must not both be 0: the mean entropy is 0 there, and the prior has no density")
     with np.errstate(divide="ignore", invalid="ignore"):
         h = a + b
         if callable(q):

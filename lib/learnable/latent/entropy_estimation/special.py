@@ -155,7 +155,7 @@ def log_progression(alpha, d, n):
     Parameters
     ----------
     alpha, d : array-like
-        d >= 0 and alpha + d > 0.
+        d >= 0 and alpha + d >= 0.
     n : array-like of int
 
     Examples
@@ -166,11 +166,12 @@ def log_progression(alpha, d, n):
     '5.00e-04'
     """
     alpha, d, n = (check_finite_array(*given) for given in ((alpha, "alpha"), (d, "d"), (n, "n")))
-    if (d < 0).any() or np.any(alpha + d <= 0):
-        raise ValueError("d must not be negative, and alpha + d must be positive")
+    if (d < 0).any() or np.any(alpha + d < 0):
+        raise ValueError("neither d nor alpha + d must be negative")
     if np.any(n != np.floor(n)) or np.any(np.abs(n) > 2**53):
         raise ValueError("n must hold whole numbers, at most 2**53")
-    return _log_progression(alpha, d, n.astype(np.int64))
+    with np.errstate(divide="ignore"):  # alpha + d = 0: the product is 0, its logarithm −∞
+        return _log_progression(alpha, d, n.astype(np.int64))
 
 
 @njit(cache=True)

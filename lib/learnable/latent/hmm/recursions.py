@@ -31,7 +31,7 @@ class Filtered(Result):
 class Posterior:
     """What :func:`forward_backward` returns: the posterior law of the hidden path.
 
-    Attributes
+    Parameters
     ----------
     hmm : HMM
     x : ndarray
@@ -44,12 +44,17 @@ class Posterior:
         p_t(j | x^t).
     smoothed : ndarray of shape (n, K)
         p_t(j | x^n).
+    log_alpha, log_beta : ndarray of shape (n, K)
+        ln p(x^t, Y_t = j) and ln p(x_(t+1)^n | Y_t = j); computed when first asked for, and kept, if not given.
+    method : {"scaled", "log"}
+        How the recursions were run.
+
+    Attributes
+    ----------
     log_smoothed : ndarray of shape (n, K)
         Its logarithm, -inf exactly where the state is impossible (computed when first asked for, and kept).
     log_prior : ndarray of shape (n, K)
         ln P(Y_t = j), without the observations (computed when first asked for, and kept).
-    log_alpha, log_beta : ndarray of shape (n, K)
-        ln p(x^t, Y_t = j) and ln p(x_(t+1)^n | Y_t = j) (computed when first asked for, and kept).
 
     Examples
     --------

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from learnable.latent.hmm._kernels import arcs
 from learnable.latent.hmm.recursions import as_posterior
+from learnable.latent.hmm_alignment._dynamic import best_values, tied_paths
 from learnable.latent.hmm_alignment.risks import _check_paths
 from learnable.validation import check_rng, check_scalar
 
@@ -155,7 +157,7 @@ def sample_paths(hmm, x, size=1, random_state=None):
     return paths
 
 
-def rabiner_blocks(hmm, x, k):
+def rabiner_blocks(hmm, x, k, all_ties=False, *, max_ties=1000, tol=1e-12):
     """Rabiner's k-block alignment: maximises the expected number of correct blocks, sum_t p(s_t..s_(t+k-1) | x).
 
     k = 1 is PMAP, k = n Viterbi (Lember 2012, (7.3.25)). The path may be impossible; :func:`kblock` is the admissible
@@ -167,14 +169,21 @@ def rabiner_blocks(hmm, x, k):
     x : array-like or Posterior
     k : int
         1..n.
+    all_ties : bool, default=False
+        Instead of one path, a generator of all optimal paths.
+    max_ties : int, default=1000
+        The generator stops after so many.
+    tol : float, default=1e-12
+        Paths count as tied when their expected numbers of correct blocks differ by less than ``tol (1 + best)``.
 
     Returns
     -------
-    ndarray of shape (n,)
+    ndarray of shape (n,), or generator of such arrays
 
     Notes
     -----
-    A dynamic program over the K^(k-1) tuples of the last states: O(n K^k) time, n K^(k-1) bytes, capped.
+    A dynamic program over the K^(k-1) tuples of the last states: O(n K^k) time, n K^(k-1) bytes, capped; with
+    `all_ties` n K^k numbers.
 
     Examples
     --------
@@ -182,10 +191,19 @@ def rabiner_blocks(hmm, x, k):
     >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], DiscreteEmission([[0.5, 0.5], [0.9, 0.1]]))
     >>> rabiner_blocks(coin, [1, 1, 0, 0, 0, 0, 0], 2).tolist()
     [0, 0, 1, 1, 1, 1, 1]
+    >>> even = HMM([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], DiscreteEmission([[0.5, 0.5], [0.5, 0.5]]))
+    >>> [path.tolist() for path in rabiner_blocks(even, [0, 1], 2, all_ties=True)]
+    [[0, 0], [1, 0], [0, 1], [1, 1]]
     """
     post = as_posterior(hmm, x)
     n, states = post.log_f.shape
     k = check_scalar(k, "k", low=1, high=n, integer=True)
+    if all_ties:
+        max_ties, tol = check_scalar(max_ties, "max_ties", low=1, integer=True), check_scalar(tol, "tol", low=0)
+        if k == 1:
+            net = arcs(np.zeros((states, states)), -np.inf)
+            return tied_paths(best_values(np.zeros(states), net, [(1.0, post.smoothed)]), net, max_ties, tol)
+        return _tied_blocks(block_posteriors(hmm, post, k), states, k, max_ties, tol)
     if k == 1:
         return post.smoothed.argmax(axis=1)
     _check_size(n, states, k - 1, extra=states**k)
@@ -194,6 +212,35 @@ def rabiner_blocks(hmm, x, k):
     steps = np.exp(_log_steps(hmm, post))
     _rabiner(post.smoothed, steps, k, pointer, path)
     return path
+
+
+def _tied_blocks(blocks, states, k, max_ties, tol):
+    """Yield every path whose sum of block probabilities is within ``tol (1 + best)`` of the largest."""
+    m, tuples = len(blocks), states ** (k - 1)
+    blocks = blocks.reshape(m, tuples, states)  # [t, (s_t..s_(t+k-2)), s_(t+k-1)]
+    values = np.zeros((m + 1, tuples))
+    for t in range(m):
+        # The first state of the tuple falls out, the last one of the block comes in.
+        values[t + 1] = (values[t][:, None] + blocks[t]).reshape(states, -1).max(axis=0)
+    loss = values[-1].max() - values[-1]
+    slack = tol * (1 + values[-1].max())
+    path = np.empty(m + k - 1, dtype=np.int64)
+    stack = [(m, int(u), slack - loss[u]) for u in np.flatnonzero(loss <= slack)[::-1]]
+    found = 0
+    while stack and found < max_ties:
+        t, u, left = stack.pop()
+        # The tuple u holds the states t..t+k-2, of which those after t are known but at the end.
+        if t == m:
+            path[m:] = np.unravel_index(u, (states,) * (k - 1))
+        path[t] = u // states ** (k - 2)
+        if t == 0:
+            found += 1
+            yield path.copy()
+            continue
+        before = np.arange(states) * states ** (k - 2) + u // states
+        into = values[t - 1][before] + blocks[t - 1, before, u % states]
+        loss = into.max() - into
+        stack.extend((t - 1, int(before[a]), left - loss[a]) for a in np.flatnonzero(loss <= left)[::-1])
 
 
 def kblock_risk(hmm, x, path, k):

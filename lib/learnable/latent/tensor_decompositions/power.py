@@ -63,7 +63,7 @@ def tensor_power(T, theta0, max_iter=20, *, trace=False):
     ([0.0, 1.0], 3.0)
     """
     T = check_symmetric(T, orders=(3, 4))
-    max_iter = check_scalar(max_iter, "max_iter", low=0, integer=True)
+    max_iter = check_scalar(max_iter, "max_iter", low=0, high=1_000_000, integer=True)
     theta = _start(theta0, T.shape[0])
     packed, path = pack(T), [theta]
     for _ in range(max_iter):

@@ -174,7 +174,11 @@ def sym_rank_one_sum(weights, V, order=3):
     """
     weights = check_finite_array(weights, "weights", ndim=1)
     V = check_finite_array(V, "V", ndim=2)
-    order = check_scalar(order, "order", low=1, integer=True)
+    order = check_scalar(order, "order", low=1, high=64, integer=True)
+    if V.shape[0] > 1 and order * np.log2(V.shape[0]) > 30:
+        raise ValueError(f"a tensor of order {order} over R^{V.shape[0]} has more than 2^30 entries: lower order")
+    check_magnitude(weights, "weights", smallest=0.0, largest=1e100)
+    check_magnitude(V, "V", smallest=0.0, largest=10.0 ** (200 / order))
     if V.shape[1] != weights.size:
         raise ValueError(f"V must have one column for each of the {weights.size} weights, got {V.shape[1]}")
     d, left = V.shape[0], V * weights

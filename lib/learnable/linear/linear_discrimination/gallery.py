@@ -215,7 +215,7 @@ def _sign_risk(w, eps):
 
 def _four_point_arguments(eps, m):
     eps = check_scalar(eps, "eps", low=0, high=0.5, closed="neither")
-    m = check_scalar(m, "m", low=0, closed="neither")
+    m = check_scalar(m, "m", low=0, high=1e150, closed="right")
     if m == 1:
         raise ValueError("m must not be 1: the four points would be two")
     return eps, m
