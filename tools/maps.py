@@ -13,7 +13,7 @@ from tools.project import PARTS
 
 WIDTHS = {"wide": 840, "narrow": 346}
 BOX, HEIGHT, GAP, ROW = 163, 46, 18, 78
-BETWEEN = 24  # rows of one level
+BETWEEN = 30  # rows of one level
 LANES = 4  # arrows that can go side by side between two boxes
 LETTERS = 20  # that fit on a line of a box
 MORE = 9  # neighbours that are drawn before the rest is only counted
@@ -144,7 +144,7 @@ def _edges(nodes, places, gutters, number):
         else:
             lane = order[need] % LANES
             past = min(gutters, key=lambda x: abs(x - a) + abs(x - c)) + 4 * lane - 2 * (LANES - 1)
-            yield f"M{a:.0f} {b:.0f} V{b + 5 + 2 * lane:.0f} H{past:.0f} V{y1 - 11:.0f} H{c:.0f} V{d:.0f}"
+            yield f"M{a:.0f} {b:.0f} V{b + 5 + 2 * lane:.0f} H{past:.0f} V{y1 - 11 - 2 * lane:.0f} H{c:.0f} V{d:.0f}"
 
 
 def _direct(nodes):
