@@ -77,7 +77,7 @@ nbval: env ## compare every stored output with the run that the book shows; runs
 	$(BIN)/python -m pytest --nbval -p tools.budgets -p tools.replay $(PAGES)
 
 exercise-tests: env ## masters, student notebooks, wrong solutions, grading
-	$(BIN)/python -m pytest $(or $(TESTS),tests/exercises) -n $(JOBS) --dist $(DIST) -p tools.budgets \
+	$(BIN)/python -m pytest $(or $(TESTS),tests/exercises) -n $(JOBS) --dist $(if $(SELECT),load,loadgroup) -p tools.budgets \
 		-m "not browser" $(NAMED)
 
 browser: book ## the built book, and JupyterLab, in headless Chromium

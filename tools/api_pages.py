@@ -191,7 +191,8 @@ def resolve(path):
     if not holder:
         return learnable if path == "learnable" else None
     try:
-        return getattr(importlib.import_module(holder), name, None) or importlib.import_module(path)
+        value = getattr(importlib.import_module(holder), name, None)
+        return importlib.import_module(path) if value is None else value
     except ModuleNotFoundError:
         inner = resolve(holder)
         return getattr(inner, name, None)

@@ -46,7 +46,7 @@ def budget(what):
 def _charged_to(nodeid):
     """The file of a test; the masters of all chapters stand in one, and each chapter has its own budget."""
     path, _, test = nodeid.partition("::")
-    chapter = test.partition("[")[2].rstrip("]")
+    chapter = test.partition("[")[2].partition("]")[0]  # xdist writes the group behind the bracket
     return f"{path} [{chapter}]" if path == MASTERS and chapter else path
 
 

@@ -13,6 +13,8 @@ from tools.project import PARTS
 
 WIDTHS = {"wide": 840, "narrow": 346}
 BOX, HEIGHT, GAP, ROW = 163, 46, 18, 78
+BETWEEN = 30  # rows of one level
+LANES = 4  # arrows that can go side by side between two boxes
 LETTERS = 20  # that fit on a line of a box
 MORE = 9  # neighbours that are drawn before the rest is only counted
 
@@ -99,17 +101,50 @@ def _levels(nodes):
     return [rows[number] for number in sorted(rows)]
 
 
-def _places(nodes, width):
-    """Left upper corners; a level that is too wide goes on in a second row, and each row is centred."""
+def _rows(nodes, width):
+    """Nodes by row: a level that is too wide goes on in a second one; with each row, whether it begins a level."""
     across = max(1, (width + GAP) // (BOX + GAP))
+    return [
+        (level[start : start + across], start == 0)
+        for level in _levels(nodes)
+        for start in range(0, len(level), across)
+    ]
+
+
+def _places(nodes, width):
+    """Left upper corners, the lines on which an arrow gets past a row, the number of each node's row, the height.
+
+    A row is centred, unless an arrow has to get past it: then it stands in the columns that all such rows share.
+    """
+    rows = _rows(nodes, width)
+    number = {node.key: n for n, (row, _) in enumerate(rows) for node in row}
+    passed = {n for need, key in _direct(nodes) for n in range(number[need] + 1, number[key])}
+    columns = max(len(row) for row, _ in rows)
+    step = BOX + GAP
+    edge = (width - columns * step + GAP) / 2
     places, y = {}, 2
-    for level in _levels(nodes):
-        for start in range(0, len(level), across):
-            row = level[start : start + across]
-            left = (width - len(row) * BOX - (len(row) - 1) * GAP) / 2
-            places |= {node.key: (left + n * (BOX + GAP), y) for n, node in enumerate(row)}
-            y += ROW if start + across >= len(level) else HEIGHT + GAP // 2
-    return places, y - ROW + HEIGHT + 2
+    for n, (row, begins) in enumerate(rows):
+        y += 0 if n == 0 else ROW if begins else HEIGHT + BETWEEN
+        free = columns - len(row)
+        left = edge + (free // 2 if n in passed else free / 2) * step
+        places |= {node.key: (left + k * step, y) for k, node in enumerate(row)}
+    gutters = [edge + k * step - GAP / 2 for k in range(1, columns)]
+    return places, gutters, number, y + HEIGHT + 2
+
+
+def _edges(nodes, places, gutters, number):
+    """The arrows as paths: to the next row a curve, past other rows between the boxes, each source on its own line."""
+    order = {node.key: n for n, node in enumerate(nodes)}
+    for need, key in _direct(nodes):
+        (x0, y0), (x1, y1) = places[need], places[key]
+        a, b, c, d = x0 + BOX / 2, y0 + HEIGHT, x1 + BOX / 2, y1 - 3
+        if number[key] == number[need] + 1 or not gutters:
+            bend = (d - b) / 2
+            yield f"M{a:.0f} {b:.0f} C{a:.0f} {b + bend:.0f} {c:.0f} {d - bend:.0f} {c:.0f} {d:.0f}"
+        else:
+            lane = order[need] % LANES
+            past = min(gutters, key=lambda x: abs(x - a) + abs(x - c)) + 4 * lane - 2 * (LANES - 1)
+            yield f"M{a:.0f} {b:.0f} V{b + 5 + 2 * lane:.0f} H{past:.0f} V{y1 - 11 - 2 * lane:.0f} H{c:.0f} V{d:.0f}"
 
 
 def _direct(nodes):
@@ -131,15 +166,8 @@ def _direct(nodes):
 
 
 def _svg(nodes, label, width, size):
-    places, height = _places(nodes, width)
-    lines = []
-    for need, key in _direct(nodes):
-        (x0, y0), (x1, y1) = places[need], places[key]
-        a, b, c, d = x0 + BOX / 2, y0 + HEIGHT, x1 + BOX / 2, y1 - 3
-        bend = (d - b) / 2
-        lines.append(
-            f'<path class="edge" d="M{a:.0f} {b:.0f} C{a:.0f} {b + bend:.0f} {c:.0f} {d - bend:.0f} {c:.0f} {d:.0f}"/>'
-        )
+    places, gutters, number, height = _places(nodes, width)
+    lines = [f'<path class="edge" d="{path}"/>' for path in _edges(nodes, places, gutters, number)]
     boxes = []
     for node in nodes:
         x, y = places[node.key]

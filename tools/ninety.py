@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cached_property
 from itertools import cycle
 from pathlib import Path
 
@@ -52,10 +53,13 @@ class Copy:
 
     def labelled(self, text):
         """The same text with labels of this chapter's own in place of the template's."""
-        sources = ["".join(cell["source"]) for cell in self.template.notebook["cells"]]
-        for label in sorted({label for source in sources for label in LABEL.findall(self.rename(source))}):
-            text = re.sub(rf"(?<![\w-]){label}(?![\w-])", f"{label}-{self.slug.replace('_', '-')}", text)
-        return text
+        return self._labels.sub(lambda match: f"{match[0]}-{self.slug.replace('_', '-')}", text)
+
+    @cached_property
+    def _labels(self):
+        sources = [self.rename("".join(cell["source"])) for cell in self.template.notebook["cells"]]
+        labels = {label for source in sources for label in LABEL.findall(source)}
+        return re.compile(rf"(?<![\w-])({'|'.join(sorted(labels))})(?![\w-])" if labels else r"(?!)")
 
     def lecture(self):
         notebook = json.loads(self.rename(json.dumps(self.template.notebook, ensure_ascii=False)))
@@ -107,7 +111,7 @@ class Copy:
         if new:
             _write(stub, taken + f"from .{self.slug} import (\n" + "".join(f"    {n} as {n},\n" for n in new) + ")\n")
 
-    def run(self, root, record, bundle):
+    def run(self, root, record, bundle, dependencies):
         """The template's run as that of this chapter, for the cache of the project in ``root``."""
         path = Chapter(self.part, self.slug, root=root).lecture
         notebook = nbformat.read(path, as_version=4)
@@ -115,7 +119,7 @@ class Copy:
         for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
             cell.outputs = nbformat.from_dict(json.loads(self.labelled(self.rename(json.dumps(outputs.pop(0))))))
         data = json.loads(self.labelled(self.rename(json.dumps(record.data))))
-        return CacheBundleIn(notebook, str(path), data={**data, "digest": Dependencies(root).digest(path)})
+        return CacheBundleIn(notebook, str(path), data={**data, "digest": dependencies.digest(path)})
 
     def _copy_folder(self, source, target):
         for path in sorted(source.rglob("*")):
@@ -164,13 +168,14 @@ def _replace(path, text):
 def share_runs(copies, root):
     """Fill the project's cache of runs: the chapters' own for themselves, and for their copies."""
     ours, theirs, dependencies = open_cache(), open_cache(root / "_build" / ".jupyter_cache"), Dependencies()
+    copied = Dependencies(root)
     for page in executable_pages():
         record = current(page, ours, dependencies)
         if record is None:
             raise ValueError(f"{page.relative_to(ROOT)} has no current run: `make book` first")
         bundle = ours.get_cache_bundle(record.pk)
         own = CacheBundleIn(bundle.nb, str(root / page.relative_to(ROOT)), data=record.data)
-        bundles = [own] + [copy.run(root, record, bundle) for copy in copies if copy.template.lecture == page]
+        bundles = [own] + [copy.run(root, record, bundle, copied) for copy in copies if copy.template.lecture == page]
         for made in bundles:
             theirs.cache_notebook_bundle(made, check_validity=False, overwrite=True)
 

@@ -32,7 +32,9 @@ def write_all(folder=GENERATED, executed=None):
         "opening.md": opening(),
         "opening_parts.md": raw(parts_page.part_cards("../")),
     }
-    made |= {f"benchmarks/{part}.md": part_benchmarks(part, found) for part, found in stored_benchmarks().items()}
+    measured = stored_benchmarks()
+    parts = dict.fromkeys(chapter.part for chapter in chapters())  # the contents list a page for each
+    made |= {f"benchmarks/{part}.md": part_benchmarks(part, measured.get(part, {})) for part in parts}
     changed = [name for name, text in made.items() if write_if_changed(folder / name, text)]
     parts_page.write(folder / "parts")
     for module, name in (
@@ -113,6 +115,8 @@ def part_benchmarks(part, found):
         lines += [f"(benchmarks-{chapter.slug.replace('_', '-')})=", f"## {chapter.short_title}\n"]
         lines.append(f"Chapter: [{chapter.title}](/{chapter.docname}.ipynb). {charts.machine_line(result)}\n")
         lines.append(raw(charts.ratio_charts(result, chapter.slug)))
+    if not found:
+        lines.append("No result is stored yet: `make bench` measures.\n")
     return "\n".join(lines)
 
 

@@ -49,6 +49,24 @@ def link(app, env, node, contnode):
     return None
 
 
+def relative(app, doctree):
+    """Read ``:mod:`.dirichlet``` as Python reads a relative import; Sphinx would look for any name with that end."""
+    for node in doctree.findall(addnodes.pending_xref):
+        if node.get("refdomain") == "py" and node.get("refspecific"):
+            found = nearest(node["reftarget"], node.get("py:module") or "")
+            if found:
+                node["reftarget"], node["refspecific"] = found, False
+
+
+def nearest(target, module):
+    """The full path of a name, looked for in a module and then in the packages around it; None if there is none."""
+    while module:
+        if api_pages.resolve(f"{module}.{target}") is not None:
+            return f"{module}.{target}"
+        module = module.rpartition(".")[0]
+    return None
+
+
 def name_role(name, rawtext, text, lineno, inliner, options=None, content=None):
     """Single backticks: a link where the text is a name of the package, else code."""
     code = nodes.literal(rawtext, text, classes=["py", "py-obj"])
@@ -106,6 +124,7 @@ def setup(app):
     app.setup_extension("sphinx.ext.autosummary")
     autosummary.WELL_KNOWN_ABBREVIATIONS += ("Sec.", "Prop.", "Alg.", "Eq.", "Thm.", "Ch.")  # end no sentence
     app.add_role("name", name_role)
+    app.connect("doctree-read", relative)
     app.connect("missing-reference", link)
     app.connect("autodoc-process-docstring", escape, priority=100)  # before napoleon
     app.connect("autodoc-skip-member", skip)

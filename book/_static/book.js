@@ -97,6 +97,11 @@ document.querySelectorAll('.bd-sidebar-primary details > summary').forEach(funct
     if (!followed) button.focus({ preventScroll: true });
     followed = false;
   });
+  // The drawer opens where the reader is: in ninety chapters that is far below the first line.
+  new MutationObserver(function () {
+    const here = dialog.open && dialog.querySelector('a.current');
+    if (here) here.scrollIntoView({ block: 'center' });
+  }).observe(dialog, { attributes: true, attributeFilter: ['open'] });
   tell();
 });
 // What scrolls sideways can be reached by keyboard, as long as it is wider than the page.

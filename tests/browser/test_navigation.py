@@ -1,10 +1,11 @@
 """The two menus, at the widths of a phone, a tablet and a desktop, by pointer and by keyboard."""
 
 import pytest
-from visits import typeset
+from visits import LECTURES, typeset
 
 pytestmark = pytest.mark.browser
 FIRST = "lectures/foundations/bayes_decision_theory.html"
+LAST = LECTURES[-1]
 WIDTHS = (390, 800, 1400)
 NEXT = "a[href$='vc_theory.html']"
 WIDE = "lectures/kernels/svm_regularization_path.html"
@@ -81,6 +82,17 @@ def test_menu_buttons_have_names(open_page, width):
     assert page.locator("button.primary-toggle:visible").get_attribute("aria-label") == "Contents of the book"
     if width < 1200:
         assert page.locator("button.secondary-toggle:visible").get_attribute("aria-label") == "On this page"
+
+
+def test_the_drawer_opens_where_the_reader_is(open_page):
+    page = open_page(LAST, width=390, height=600)
+    button, contents = drawer(page, "primary")
+    button.click()
+    contents.wait_for(state="visible")
+    page.wait_for_function(
+        """() => { const r = document.querySelector('.bd-sidebar-primary a.current').getBoundingClientRect();
+                  return r.top >= 0 && r.bottom <= innerHeight; }"""
+    )
 
 
 @pytest.mark.parametrize("name", ["genindex.html", "prf-prf.html", "search.html"])

@@ -219,3 +219,15 @@ def test_citations_are_complete():
         fields = set(re.findall(r"^\s*(\w+)\s*=", body, re.M))
         missing += [f"{key}: {name}" for name in NEEDED.get(kind.lower(), ("title", "year")) if name not in fields]
     assert missing == []
+
+
+def test_a_name_with_a_leading_dot_is_the_nearest_one():
+    """Two chapters may have modules of the same name: each docstring means its own."""
+    module = "learnable.latent.entropy_estimation.pitman_yor"
+    assert learnable_reference.nearest("dirichlet", module) == "learnable.latent.entropy_estimation.dirichlet"
+    assert learnable_reference.nearest("kernels.smo", module) == "learnable.kernels.smo"
+    assert learnable_reference.nearest("dirichlet", "learnable.kernels.smo") is None
+    assert (
+        learnable_reference.nearest("SoftMarginSVM.fit", "learnable.kernels") == "learnable.kernels.SoftMarginSVM.fit"
+    )
+    assert learnable_reference.nearest("nothing", "") is None

@@ -53,6 +53,32 @@ def test_maps_draw_only_what_does_not_follow():
     assert set(maps._direct(nodes)) == {("a", "b"), ("b", "c")}
 
 
+@pytest.mark.parametrize("size", maps.WIDTHS)
+def test_no_arrow_of_a_map_runs_behind_a_box(size):
+    """Thirty chapters in three levels, far more than a row holds, with needs across."""
+    nodes = [maps.Node(f"a{n}", "", "", "") for n in range(9)]
+    nodes += [maps.Node(f"b{n}", "", "", "", (f"a{n}", f"a{(5 * n + 3) % 9}")) for n in range(9)]
+    nodes += [maps.Node(f"c{n}", "", "", "", (f"b{n % 9}", f"a{(4 * n + 7) % 9}")) for n in range(12)]
+    places, gutters, number, height = maps._places(nodes, maps.WIDTHS[size])
+    boxes = [(x, y, x + maps.BOX, y + maps.HEIGHT) for x, y in places.values()]
+    assert all(0 <= left and right <= maps.WIDTHS[size] and low <= height for left, _, right, low in boxes)
+    assert not any(a != b and a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for a in boxes for b in boxes)
+    for path in maps._edges(nodes, places, gutters, number):
+        if "C" in path:  # within the gap between two rows
+            points = list(map(float, re.findall(r"-?\d+", path)))
+            assert not any(points[1] < top < points[-1] for _, top, _, _ in boxes)
+            continue
+        x, y, *moves = re.findall(r"-?\d+|[HV]-?\d+", path.removeprefix("M"))
+        x, y = float(x), float(y)
+        for move in moves:
+            new = (float(move[1:]), y) if move[0] == "H" else (x, float(move[1:]))
+            low, high = sorted((y, new[1]))
+            near, far = sorted((x, new[0]))
+            crossed = [b for b in boxes if near < b[2] and far > b[0] and low < b[3] and high > b[1]]
+            assert not crossed, f"{path} runs behind {crossed}"
+            x, y = new
+
+
 def test_every_page_of_a_path_leads_to_the_next():
     for route in routes(CHAPTERS):
         for before, after in itertools.pairwise(route.steps):

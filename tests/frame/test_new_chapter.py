@@ -52,6 +52,14 @@ def test_every_layer_passes(copy):
     assert "1 comparisons agree" in run(f"benchmarks/{part}/bench_my_method.py", "--smoke")
 
 
+def test_every_page_of_the_contents_is_written(copy):
+    """Also those of a part whose first chapter has no stored measurement yet."""
+    _, run = copy
+    run("-m", "tools.pages")
+    missing = "[d for d in toc_documents() if not list(ROOT.glob(d + '.*'))]"
+    assert run("-c", f"from tools.project import ROOT, toc_documents; print({missing})").strip() == "[]"
+
+
 @pytest.mark.parametrize(
     ("module", "right", "wrong"),
     [
