@@ -523,7 +523,7 @@ def _with_error(mean, se):
     if mean is None:
         return "–"
     if not se or isinstance(se, list):
-        return f"{mean:.4g}"
+        return f"{mean:.0f}" if 1e4 <= abs(mean) < 1e9 else f"{mean:.4g}"
     return with_error(mean, se)
 
 

@@ -1,0 +1,60 @@
+"""The studies of the chapter: the same cell gives the same figures, and the figures show what the method promises."""
+
+import math
+
+import numpy as np
+
+from learnable.book.study import find_studies
+from learnable.highdim.quic_graphical_lasso import experiments
+
+
+def test_a_chain_is_found_with_few_false_edges():
+    setting = {"graph": "chain", "p": 1000, "alpha": 0.4, "shift": 0.4}
+    found = experiments.recovery.cell(setting, 0)
+    assert found["true nonzeros"] == 2998 and found["TPR"] == 1.0 and found["FPR"] < 1e-4
+    assert found == experiments.recovery.cell(setting, 0)
+
+
+def test_a_larger_diagonal_hides_the_edges():
+    near, far = (
+        experiments.recovery.cell({"graph": "random", "p": 200, "alpha": 0.1, "shift": shift}, 0)
+        for shift in (0.3, 3.0)
+    )
+    assert near["TPR"] > far["TPR"] + 0.2
+
+
+def test_first_order_methods_take_longer():
+    # Processor time of one small run each; the true ratio is about seven.
+    quick, slow = (
+        experiments.race.cell({"graph": "chain", "p": 200, "alpha": 0.4, "method": method}, 0)["seconds"]
+        for method in ("QUIC", "ADMM")
+    )
+    assert quick < slow
+
+
+def test_the_free_set_is_hardly_larger_than_the_answer():
+    assert experiments.free_set.cell({"graph": "chain", "p": 200, "alpha": 0.4}, 0)["largest over final"] < 2
+
+
+def test_one_sweep_gains_fewer_digits():
+    one, adaptive = (
+        experiments.sweeps.cell({"p": 100, "sweeps": sweeps}, 0)["digits in the last step"]
+        for sweeps in ("1", "adaptive")
+    )
+    assert one < 1.2 < adaptive
+
+
+def test_components_merge_as_the_penalty_falls():
+    counts = [
+        experiments.blocks.cell({"alpha": alpha, "method": "QUIC, no screening"}, 0)["components"]
+        for alpha in (0.1, 0.05)
+    ]
+    assert counts[0] > counts[1] >= 1
+
+
+def test_stored_results_belong_to_the_studies_and_are_finite():
+    for study in find_studies("quic_graphical_lasso").values():
+        rows = study.stored.rows
+        assert len(rows) == len({study.key(setting, 0) for setting, _ in study.cells("paper")})
+        assert all(math.isfinite(value) for row in rows for value in row.mean.values())
+        assert np.all([row.mean for row in rows])
