@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from learnable.datasets.control import cart_pole_step
+from learnable.datasets.functions import gp_draw
 from learnable.datasets.networks import make_roll_calls
+from learnable.datasets.topics import make_topics
 from learnable.ensembles.adaboost_dynamics import (
     AdaBoostMatrix,
     block_matrix,
@@ -15,7 +17,7 @@ from learnable.ensembles.adaboost_dynamics import (
     verify_cycle,
 )
 from learnable.ensembles.boosting_adaboost import StagewiseRegressor, minimax_margin, rounds_to_separate
-from learnable.ensembles.boosting_l1_path import monomials
+from learnable.ensembles.boosting_l1_path import monomials, path_direction
 from learnable.ensembles.regression_learners import LevelTree
 from learnable.ensembles.sorted_features import best_cut
 from learnable.ensembles.votes import vote
@@ -23,10 +25,11 @@ from learnable.ensembles.weak_learners import Stump
 from learnable.foundations.classical_rules import PlugIn, PlugInDensity
 from learnable.foundations.vc_theory import TailBound, no_free_lunch
 from learnable.kernels.svm_regularization_path import StepCurve
-from learnable.latent.entropy_estimation import log_progression
+from learnable.latent.entropy_estimation import log_prior, log_progression
 from learnable.latent.entropy_estimation.special import trigamma, trigamma_excess
 from learnable.latent.hmm import HMM
-from learnable.latent.tensor_decompositions import T_uuu, frobenius_norm, operator_norm
+from learnable.latent.tensor_decompositions import T_uuu, frobenius_norm, operator_norm, sym_rank_one_sum
+from learnable.laws.problems import FiniteProblem
 from learnable.laws.quadrature import find_changes, graded_mesh, integrate_pieces
 from learnable.laws.tables import coerce_posteriors
 from learnable.laws.zoo import two_gaussians
@@ -73,6 +76,13 @@ REFUSED = {
     "integrate_pieces": (lambda: integrate_pieces(lambda x: x[:, None], 1.0), "edges must have 1 dimension"),
     "graded_mesh": (lambda: graded_mesh([lambda x: -(x**2)], 1j, 2.0), "low must be a number"),
     "coerce_posteriors": (lambda: coerce_posteriors(np.full((2, 2), None)), "a table of real numbers"),
+    "FiniteProblem.cdf": (lambda: FiniteProblem([[0.5, 0.5]], [1]).cdf(0, 10**400), "x must be a number"),
+    "path_direction": (lambda: path_direction(np.eye(2), [1, 1], "squared", [1.0, 0.0, 1.0]), "beta must have one"),
+    "gp_draw": (lambda: gp_draw([[0.0]], length_scale=None), "length_scale must be finite"),
+    "sym_rank_one_sum": (lambda: sym_rank_one_sum([1.0], [[1.0], [1.0]], order=60), "more than 2\\^30 entries"),
+    "log_prior": (lambda: log_prior(0.0, 0.0), "must not both be 0"),
+    "make_topics": (lambda: make_topics(3, topics=np.zeros((0, 2))), "topics must have rows"),
+    "vote of words": (lambda: vote("words", [1.0], X), "rules must be"),
     "two_gaussians": (lambda: two_gaussians(m1=1e300), "m1 must have a largest absolute value"),
     "GaussianBayes": (lambda: GaussianBayes().fit([[0.0], [1.0], [3.0], [5.0]], Y).predict([[1e200]]), "X must have"),
     "T_uuu": (lambda: T_uuu(np.ones((1, 1, 1)), [1e154]), "V_1 must have a largest"),

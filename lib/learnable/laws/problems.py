@@ -309,7 +309,7 @@ class FiniteProblem(Problem):
         >>> problem.cdf(0, 1.5), problem.cdf(1, float("inf"))
         (0.3, 1.0)
         """
-        y, x = np.asarray(y, dtype=np.float64), np.asarray(x, dtype=np.float64)
+        y, x = _real(y, "y"), _real(x, "x")
         if self.x_values.ndim == 1:
             x = x[..., None]
         atoms = self._rows(self.x_values)
@@ -388,6 +388,16 @@ class FiniteProblem(Problem):
     @staticmethod
     def _rows(x):
         return check_finite_array(x, "x").reshape(len(x), -1)
+
+
+def _real(value, name):
+    """Numbers as float64, infinities included."""
+    try:
+        if np.asarray(value).dtype.kind == "c":
+            raise TypeError
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be a number or an array of numbers") from None
 
 
 class _RowIndex:
