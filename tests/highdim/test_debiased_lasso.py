@@ -839,3 +839,47 @@ def test_intervals_of_a_frame_carry_its_names():
     assert framed.columns.tolist() == ["lower", "upper"]
     np.testing.assert_allclose(framed.to_numpy(), bare, rtol=1e-12)
     assert framed.loc["dose", "lower"] < 2 < framed.loc["dose", "upper"]
+
+
+def test_multi_split_multiplies_by_the_number_that_each_split_selected(monkeypatch):
+    """Each split tests only what its first half selected, |S| hypotheses: p-values times |S| (Bonferroni)."""
+    from learnable.highdim.debiased_lasso import competitors
+
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((90, 20))
+    y = X[:, :3] @ [1.0, 0.8, 0.6] + rng.standard_normal(90)
+    seen = []
+    original = competitors._least_squares
+
+    def record(A, b, support):
+        found = original(A, b, support)
+        seen.append((support, found.pvalues))
+        return found
+
+    monkeypatch.setattr(competitors, "_least_squares", record)
+    P = dl.multi_split(X, y, n_splits=12, random_state=1)
+    table = np.ones((12, 20))
+    for row, (support, pvalues) in zip(table, seen, strict=True):
+        row[support] = np.minimum(1.0, support.size * pvalues)
+    assert max(support.size for support, _ in seen) >= 3
+    np.testing.assert_allclose(P, aggregate_splits(table, 0.05), rtol=1e-12)
+    bare = np.where(table < 1, table / np.array([s.size for s, _ in seen])[:, None], 1.0)
+    assert np.any(P > 1.5 * aggregate_splits(bare, 0.05))
+
+
+def test_ridge_projection_leaves_a_margin_for_its_bias():
+    """A p-value is that of |coef| less max_(k != j) |P_jk| (log p / n)^(1/2 - xi), from the formula."""
+    rng = np.random.default_rng(3)
+    n, p, xi = 40, 60, 0.1
+    X = rng.standard_normal((n, p))
+    y = 3 * X[:, 0] + rng.standard_normal(n)
+    found = dl.ridge_projection(X, y, xi=xi)
+    P = np.linalg.pinv(X) @ X
+    own = np.diagonal(P).copy()
+    np.fill_diagonal(P, 0.0)
+    margin = np.abs(P).max(axis=1) * (np.log(p) / n) ** (0.5 - xi)
+    rest = np.maximum(np.abs(found.coef * own) - margin, 0.0)
+    np.testing.assert_allclose(found.pvalues, dl.two_sided_pvalues(rest, found.stderr * own), rtol=1e-8)
+    without = dl.two_sided_pvalues(found.coef, found.stderr)
+    assert np.all(found.pvalues >= without)
+    assert np.any(found.pvalues > 2 * without)
