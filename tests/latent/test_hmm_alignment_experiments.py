@@ -4,9 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from hmmlearn.hmm import GaussianHMM
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from learnable.book.study import find_studies
-from learnable.latent.hmm_alignment import experiments
+from learnable.datasets import load
+from learnable.latent.hmm import HMM, GaussianEmission, baum_welch, filtering
+from learnable.latent.hmm_alignment import experiments, viterbi
 
 
 def mean(study, repetitions, figure="error", **setting):
@@ -63,8 +68,24 @@ def test_a_learned_casino_comes_near_the_true_one():
 
 
 def test_the_number_of_states_is_found_in_long_sequences():
-    found = experiments.number_of_states.cell({"n": 1500}, 0)
+    found = experiments.number_of_states.cell({"n": 500}, 0)
     assert found["bic"] == 3 and found["bic_right"]
+
+
+def test_hmmlearn_finds_the_same_regimes_of_returns():
+    """What the lecture says of its lines with hmmlearn, which it does not run."""
+    returns = load("sp500").data.mean(axis=1)
+    fit_x = returns[:838]
+    pipe = make_pipeline(StandardScaler(), GaussianHMM(2, n_iter=500, tol=1e-3, random_state=0)).fit(fit_x[:, None])
+    start = HMM(
+        [0.5, 0.5], [[0.95, 0.05], [0.05, 0.95]], GaussianEmission([0.0, 0.1], fit_x.var() * np.array([0.3, 3]))
+    )
+    ours = baum_welch(start, fit_x, max_iter=500).hmm
+    theirs = pipe.score(fit_x[:, None]) - 838 * math.log(pipe[0].scale_[0])  # densities in the units of the data
+    assert filtering(ours, fit_x).log_likelihood == pytest.approx(theirs, abs=0.01)
+    path = pipe.predict(returns[:, None])
+    calm = int(pipe[1].covars_.ravel().argmin())
+    assert (((path != calm) == viterbi(ours, returns)).mean()) > 0.99
 
 
 def test_stored_results_belong_to_the_studies_and_are_finite():
