@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from learnable.book.study import find_studies, stored_result
+from learnable.book.study import find_studies, is_stale, stored_result
 from tools.project import raw
 
 UP = "../../"  # from book/generated/ to the root of the site
@@ -127,18 +127,19 @@ def stored_studies(slug):
     return found
 
 
-def stale(study, result):
-    """Whether the code behind a study has changed since its stored result was made."""
-    return result.made.get("digest") != study.digest
-
-
 def _study_row(chapter, study, result):
     cells = sum(max(row.count.values()) for row in result.rows)
     made = html.escape(f"{result.made.get('date', '')}, {result.made.get('machine', '')}")
     note = f'<br><span class="ledger-scale">{html.escape(result.note)}</span>' if result.note else ""
     if result.scale != "paper":
         note += f'<br><span class="ledger-scale">{result.scale:.0%} of the repetitions</span>'
-    old = '<br><span class="ledger-because">the code has changed since</span>' if stale(study, result) else ""
+    again = result.made.get("confirmed", {})
+    if is_stale(study):
+        old = '<br><span class="ledger-because">the code has changed since</span>'
+    elif again.get("digest") == study.digest:
+        old = f'<br><span class="ledger-scale">{again["cells"]} cells run again {again["date"]}: equal</span>'
+    else:
+        old = ""
     return (
         f'<tr id="study-{chapter.slug}-{study.name}"><td><a href="{UP}{chapter.docname}.html">'
         f"{html.escape(chapter.short_title)}</a><br><code>{study.name}</code></td>"

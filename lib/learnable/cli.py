@@ -117,6 +117,12 @@ def _parser():
     command.add_argument("--jobs", type=int, default=_cores(), help="processes at the same time (default: %(default)s)")
     command.add_argument("--scheduler", metavar="ADDRESS", help="run on this Dask cluster instead")
     command.add_argument("--store", action="store_true", help="write the results into the package, for the book")
+    command.add_argument(
+        "--confirm",
+        type=float,
+        metavar="S",
+        help="instead, run stored cells again for S seconds and note that they agree",
+    )
     command.set_defaults(action=_reproduce)
 
     command = commands.add_parser("sandbox", help="say how submissions would be confined on this machine")
@@ -160,7 +166,7 @@ def _scale(text):
 
 def _reproduce(options):
     """Run studies, one after the other; what is finished is never computed again."""
-    from learnable.book.study import find_studies, reproduce, store
+    from learnable.book.study import confirm, find_studies, reproduce, store
 
     known = find_studies(options.slug)
     unknown = [name for name in options.study or () if name not in known]
@@ -168,6 +174,11 @@ def _reproduce(options):
         raise ValueError(f"no study {unknown[0]!r} in {options.slug}; there are {', '.join(known)}")
     for name in options.study or known:
         study = known[name]
+        if options.confirm:
+            print(
+                "{}: {} of {} cells run again, equal".format(name, *confirm(study, seconds=options.confirm)), flush=True
+            )
+            continue
         print(f"{name}: {study.source}, {len(study.cells(options.scale))} cells", flush=True)
         started = time.monotonic()
         results = reproduce(

@@ -14,7 +14,7 @@ from joblib.externals.loky import get_reusable_executor
 
 from learnable.book import study as engine
 from learnable.book.sources import code_digest
-from learnable.book.study import StudyError, reproduce, store, stored_result, study
+from learnable.book.study import Study, StudyError, confirm, reproduce, store, stored_result, study
 
 HERE = Path(__file__).parent
 DIARY = "LEARNABLE_TEST_DIARY"  # a folder in which cells note that they ran
@@ -224,6 +224,22 @@ def test_results_travel_through_their_file(tmp_path):
     json.loads(path.read_text())
     with pytest.raises(LookupError, match="learnable reproduce"):
         stored_result("test_study", "other", folder=tmp_path)
+
+
+def test_a_stored_result_is_confirmed_by_cells_that_agree(tmp_path, monkeypatch):
+    result = reproduce([centre], folder=tmp_path / "cells")[0]
+    store([result], tmp_path)
+    monkeypatch.setattr(Study, "digest", "of other code")
+    journal = next((tmp_path / "cells").rglob("*.jsonl"))
+    with pytest.raises(LookupError, match="not kept"):
+        confirm(centre, folder=tmp_path / "nowhere", results=tmp_path)
+    count, of = confirm(centre, folder=tmp_path / "cells", results=tmp_path)
+    assert count == of == len(centre.cells("paper"))
+    made = stored_result(centre.chapter, centre.name, tmp_path).made
+    assert made["confirmed"]["digest"] == "of other code" and made["digest"] == result.made["digest"]
+    journal.write_text(journal.read_text().replace('"error": 0.', '"error": 7.'))
+    with pytest.raises(StudyError, match="was 7"):
+        confirm(centre, folder=tmp_path / "cells", results=tmp_path)
 
 
 def test_the_digest_sees_code_and_not_words(tmp_path):

@@ -84,15 +84,16 @@ def strings(tree):
 def code_digest(path):
     """A hash of the code in a module's file and in all that it imports of the package; comments and docstrings apart.
 
-    ``learnable.book`` is left out: it shows results, it does not make them.
+    ``learnable.book`` is left out, because it shows results and does not make them, and so is the package's own
+    ``__init__``, which holds the version.
     """
     path = Path(path).resolve()
     inside = [folder.parent for folder in path.parents if folder.name == PACKAGE_NAME]
     library = inside[0] if inside else Path(__file__).resolve().parents[2]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = path.relative_to(library).parent.parts if inside else None
-    needed = [file for file in Sources(library).needed(tree, package) if file != path]
-    shown = library / PACKAGE_NAME / "book"
+    root, shown = library / PACKAGE_NAME / "__init__.py", library / PACKAGE_NAME / "book"
+    needed = [file for file in Sources(library).needed(tree, package) if file not in (path, root)]
     told = [["", _meaning(path)]]
     told += [[file.relative_to(library).as_posix(), _meaning(file)] for file in needed if shown not in file.parents]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]

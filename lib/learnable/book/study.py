@@ -41,7 +41,7 @@ from learnable._cluster import joblib_backend
 from learnable.book.claims import with_error
 from learnable.book.sources import code_digest
 
-__all__ = ["Row", "Study", "StudyError", "StudyResult", "find_studies", "reproduce", "study"]
+__all__ = ["Row", "Study", "StudyError", "StudyResult", "confirm", "find_studies", "is_stale", "reproduce", "study"]
 
 SCALES = ("lecture", "paper")
 DIGITS = 10  # significant digits that are kept: what another order of additions may change lies below them
@@ -431,6 +431,64 @@ def stored_result(chapter, name, folder=RESULTS):
     )
 
 
+def is_stale(one):
+    """Whether the code behind a study has changed since its stored result was made, or last confirmed."""
+    made = one.stored.made
+    return one.digest not in (made.get("digest"), made.get("confirmed", {}).get("digest"))
+
+
+def confirm(one, *, seconds=10.0, folder=None, results=RESULTS):
+    """Run some cells of a stored study again with the code of today, and note in its file that they agree.
+
+    A change of the code need not change its results. Cells are taken in a fixed random order until the processor time
+    is spent, and compared with what was kept when the result was made; figures called seconds are left out.
+
+    Parameters
+    ----------
+    one : Study
+    seconds : float
+    folder : path-like, optional
+        Where finished cells are kept, as in `reproduce`.
+    results : path-like
+        The folder of the stored results.
+
+    Returns
+    -------
+    tuple of int
+        Cells compared, and cells of the study.
+
+    Raises
+    ------
+    StudyError
+        A figure differs; the stored result is left as it is.
+    LookupError
+        No result is stored, or its cells are not here.
+    """
+    result = stored_result(one.chapter, one.name, results)
+    journal = _Journal(_journal_path(one, folder).with_name(f"{one.name}-{result.made['digest']}.jsonl"))
+    cells = [cell for cell in one.cells(result.scale) if one.key(*cell) in journal]
+    if not cells:
+        raise LookupError(f"the cells of {one.name} that were run before are not kept on this machine")
+    started, count = time.process_time(), 0
+    for index in np.random.default_rng(0).permutation(len(cells)):
+        before, now = journal.figures(one.key(*cells[index])), one.cell(*cells[index])
+        for name, value in before.items():
+            if "seconds" not in name and not _same(value, now.get(name)):
+                raise StudyError(f"{one.name}, {one.key(*cells[index])}: {name} was {value}, is {now.get(name)}")
+        count += 1
+        if time.process_time() - started > seconds:
+            break
+    noted = {"digest": one.digest, "cells": count, "of": len(cells), "date": datetime.date.today().isoformat()}
+    store([StudyResult(**{**vars(result), "made": {**result.made, "confirmed": noted}})], results)
+    return count, len(cells)
+
+
+def _same(before, now):
+    if before is None or now is None:
+        return before is now
+    return bool(np.allclose(np.asarray(before, float), np.asarray(now, float), rtol=1e-7, atol=1e-12))
+
+
 def _record(result):
     rows = [
         {"setting": r.setting, "count": r.count, "mean": r.mean, "se": r.se, "median": r.median} for r in result.rows
@@ -522,6 +580,8 @@ def _with_error(mean, se):
     """A mean with its standard error in plain decimals, as many as the error allows: 620 ± 70, 0.957 ± 0.004."""
     if mean is None:
         return "–"
+    if isinstance(mean, list):
+        return ", ".join(f"{value:.4g}" for value in mean)
     if not se or isinstance(se, list):
         return f"{mean:.0f}" if 1e4 <= abs(mean) < 1e9 else f"{mean:.4g}"
     return with_error(mean, se)
