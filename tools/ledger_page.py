@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -17,9 +16,6 @@ from tools.project import raw
 
 UP = "../../"  # from book/generated/ to the root of the site
 KINDS = {"empirical": "figures of tables and plots", "theorem": "theorems and bounds", "worked": "worked numbers"}
-# Names that older claims use.
-OLD_KINDS = {"worked number": "worked", "table": "empirical", "figure": "empirical", "experiment": "empirical"}
-OURS = re.compile(r"\b(this book|trial|our reading)\b", re.I)
 OUTCOMES = ("reproduced", "reproduced, smaller", "same direction", "differs", "not run")
 RUN = OUTCOMES[:-1]
 HEADINGS = {
@@ -40,10 +36,8 @@ class Entry:
 
     @property
     def kind(self):
-        """What the source printed, or "finding": also for a claim that cites ourselves, whatever it calls itself."""
-        if self.record["kind"] == "finding" or OURS.search(self.record["source"] or ""):
-            return "finding"
-        return OLD_KINDS.get(self.record["kind"], self.record["kind"])
+        """What the source printed, or "finding"."""
+        return self.record["kind"]
 
     @property
     def outcome(self):

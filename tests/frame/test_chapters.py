@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import yaml
 
-from tools import ledger_page, maps, pages, parts_page, readme, toc, ways
+from tools import maps, pages, parts_page, readme, toc, ways
 from tools.notebooks import problems, strip
 from tools.paths_page import routes
 from tools.project import PARTS, ROOT, chapters, executable_pages, settings, toc_documents
@@ -133,17 +133,6 @@ def test_chapter_claims_and_explores(chapter):
     assert "explore(" in code, f"{chapter.name}: a chapter has an explorer"
     ids = [record["id"] for record in pages.claims(chapter)]
     assert len(ids) == len(set(ids)), f"{chapter.name}: two claims with the same statement"
-
-
-@each_chapter
-def test_claims_are_what_the_source_printed(chapter):
-    kinds = ", ".join(ledger_page.KINDS)
-    for record in pages.claims(chapter):
-        if record["kind"] == "finding":
-            continue
-        told = f"{chapter.name}: {record['statement']!r}"
-        assert record["kind"] in ledger_page.KINDS, f"{told} is of kind {record['kind']!r}, not {kinds}"
-        assert not ledger_page.OURS.search(record["source"]), f"{told} cites ourselves: that is finding(...)"
 
 
 @each_chapter

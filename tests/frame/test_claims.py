@@ -23,7 +23,7 @@ from learnable.book.claims import (
 )
 from learnable.book.study import study
 
-BASE = {"source": "s", "kind": "table"}
+BASE = {"source": "s", "kind": "empirical"}
 
 
 def verdict(reported, measured, **options):
@@ -92,6 +92,9 @@ def test_a_failed_claim_needs_a_reason_and_a_good_one_must_not_have_one():
         {"measured": 3.0, "n": 5},
         {"measured": 0.1, "tol": -1},
         {"measured": 0.1, "kind": "rumour"},
+        {"measured": 0.1, "source": "this book"},
+        {"measured": 0.1, "source": "an earlier trial"},
+        {"measured": 0.1, "source": " "},
     ],
 )
 def test_bad_calls(options):
@@ -105,7 +108,7 @@ def test_bad_calls(options):
 def test_displayed_record_is_json_and_escapes_markup(monkeypatch):
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
-    claim("risk <b> & more", reported="0.25", measured=0.25, source="Author 2000", kind="table", scale="n = 100")
+    claim("risk <b> & more", reported="0.25", measured=0.25, source="Author 2000", kind="empirical", scale="n = 100")
     (data,) = shown
     assert json.loads(json.dumps(data[MIME]))["verdict"] == "reproduced"
     assert "risk &lt;b&gt; &amp; more" in data["text/html"]
@@ -127,7 +130,7 @@ def test_in_a_live_notebook_a_claim_that_no_longer_holds_is_a_note(monkeypatch, 
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
     monkeypatch.setattr("learnable.book.claims.live", lambda: True)
-    claim("risk", reported="0.25", measured=measured, source="Author 2000", kind="table", because=because)
+    claim("risk", reported="0.25", measured=measured, source="Author 2000", kind="empirical", because=because)
     assert [data[MIME]["verdict"] for data in shown if MIME in data] == ([verdict] if verdict else [])
     notes = [data["text/plain"] for data in shown if MIME not in data]
     assert len(notes) == bool(note) and all(note in text for text in notes)

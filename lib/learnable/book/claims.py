@@ -25,6 +25,7 @@ from __future__ import annotations
 import hashlib
 import html
 import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,8 +48,9 @@ __all__ = [
 
 MIME = "application/vnd.learnable.claim+json"
 VERDICTS = ("reproduced", "same direction", "differs")
-# A figure of a table or plot, a theorem or bound, a number worked out in the text. The others are names of before.
-KINDS = ("empirical", "theorem", "worked", "worked number", "table", "figure", "experiment")
+# A figure of a table or plot, a theorem or bound, a number worked out in the text.
+KINDS = ("empirical", "theorem", "worked")
+_OURS = re.compile(r"\b(this book|trial|our reading)\b", re.I)
 _MARKS = {"reproduced": "✓", "same direction": "≈", "differs": "✗", "not run": "–"}
 
 
@@ -94,7 +96,7 @@ def claim(
     reported,
     measured,
     source,
-    kind="experiment",
+    kind,
     se=None,
     n=None,
     tol=0.0,
@@ -115,7 +117,7 @@ def claim(
     measured : float, bool, or a sequence of the same length
         What the chapter just computed.
     source : str
-        Where the figure is reported, or ``"this book"`` for an experiment of our own.
+        Where the figure is printed. What we measured ourselves is a `finding`.
     kind : {"empirical", "theorem", "worked"}
     se : float or sequence, optional
         Monte Carlo standard error of ``measured``.
@@ -306,7 +308,7 @@ def evaluate(
 ):
     """Return the claim's record as a dictionary; `claim` displays it.
 
-    >>> evaluate("R*", reported="0.31", measured=0.305786, source="x", kind="worked number")["verdict"]
+    >>> evaluate("R*", reported="0.31", measured=0.305786, source="x", kind="worked")["verdict"]
     'reproduced'
     """
     if kind not in KINDS:
@@ -347,6 +349,8 @@ def evaluate(
 def _checked_source(source):
     if not isinstance(source, str) or not source.strip():
         raise ValueError(f"source must say where the figure is printed, got {source!r}")
+    if _OURS.search(source):
+        raise ValueError(f"a claim is what a source printed, got source={source!r}: our own result is finding(...)")
     return source
 
 
