@@ -259,7 +259,8 @@ def chains(random_state, *, n):
 def sources(random_state, *, sd):
     """Worst error of a normalised column of the mixing matrix: fourth cumulant, and FastICA with the same contrast.
 
-    `refused` is 1 if the estimated cumulant could not be whitened; then the cumulant has no error.
+    `refused` is 1 if the estimated cumulant could not be whitened, or a column came out with length zero, so that it
+    has no direction; then `cumulant` has no figure.
     """
     made = make_mixed_sources(50_000, ["uniform", "laplace", "uniform"], random_state=random_state)
     x = made.data + random_state.normal(size=(50_000, 3)) * [sd, 0.1, 0.1]
@@ -267,12 +268,14 @@ def sources(random_state, *, sd):
     fast = FastICA(3, fun="cube", whiten="unit-variance", max_iter=1000, random_state=seed).fit(x)
     truth = _unit(made.mixing.T)
     try:
-        cumulant = _errors(_unit(ICATensor(3, random_state=seed).fit(x).components_), truth, signed=True).max()
+        found = ICATensor(3, random_state=seed).fit(x).components_
     except ValueError:
-        cumulant = None
+        found = np.zeros((3, 3))
+    usable = np.linalg.norm(found, axis=1).min() > 0
+    cumulant = _errors(_unit(found), truth, signed=True).max() if usable else None
     return {
         "cumulant": cumulant,
-        "refused": float(cumulant is None),
+        "refused": float(not usable),
         "FastICA": _errors(_unit(fast.mixing_.T), truth, signed=True).max(),
     }
 
