@@ -41,7 +41,7 @@ __all__ = [
     "stump_margins",
 ]
 
-SHOTS = np.unique(np.geomspace(4, 20_000, 120).round().astype(int))  # rounds at which margins are recorded
+SHOTS = np.unique(np.geomspace(4, 1_000_000, 150).round().astype(int))  # rounds at which margins are recorded
 VOTES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1)  # the ten starts of Figure 11
 
 
@@ -135,7 +135,7 @@ def block_starts(random_state, *, blocks):
     paper={
         "repetitions": 1,
         "method": ["AdaBoost", "coordinate ascent", "arc-gv", "AdaBoost*", "LPBoost"],
-        "rounds": [20_000],
+        "rounds": [1_000_000],
     },
     lecture={"repetitions": 1, "method": ["AdaBoost", "coordinate ascent"], "rounds": [2000]},
     note="The source plots AdaBoost and coordinate ascent; the other three are ours.",
@@ -237,14 +237,14 @@ def random_cycles(random_state, *, m, n, steps):
     ``cyclic`` within the steps; of a cycle ``period``, ``support`` and ``columns`` (numbers of support vectors and of
     columns used), ``spread`` (largest distance of a support vector's margin from the formula of Theorem 4), ``above``
     (whether all other margins are larger), ``reaches`` (whether the margin is the largest possible), and the conditions
-    of Theorem 5: ``sure`` (all three), ``needed`` (the first two); ``share`` is the margin after all steps over the
-    largest possible.
+    of Theorem 5: ``sure`` (all three), ``needed`` (the first two, where the margin is the largest); ``share`` is the
+    margin after all steps over the largest possible, ``half`` and ``almost`` whether it exceeds 0.5 and 0.99.
     """
     M = _separable(random_state, m, n)
     best = max_margin(M).value
     share = AdaBoostMatrix(M).run(steps, keep_weights=False).margins[-1] / best
     cycle = find_cycle(M, max_iter=steps)
-    found = {"cyclic": cycle is not None, "share": share}
+    found = {"cyclic": cycle is not None, "share": share, "half": bool(share >= 0.5), "almost": bool(share > 0.99)}
     if cycle is None:
         return found
     check = theorem5_check(M, cycle)
