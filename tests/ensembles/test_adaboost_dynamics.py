@@ -661,6 +661,17 @@ def test_erratum_three_steps_close_the_cycle():
     assert np.abs(run.weights[4] - EIGHT.start).max() > 0.05
 
 
+def test_erratum_twins_never_have_more_than_half_the_weight():
+    """After a step right and wrong weigh one half each, and twins are on the same side: 0.2 + 0.1 + 0.3 is too much."""
+    blocks, rng = ad.block_matrix([3, 3, 2, 1]), np.random.default_rng(8)
+    for M in (blocks, np.vstack([EIGHT.M, EIGHT.M[:1], EIGHT.M[:1]])):
+        _, label = group_rows(M)
+        for _ in range(20):
+            cycle = ad.find_cycle(M, rng.dirichlet(np.ones(len(M))))
+            totals = np.array([np.bincount(label, d) for d in cycle.weights])
+            assert totals.max() <= 0.5 + 1e-9
+
+
 def test_erratum_contraction_bound_is_an_equality_for_three():
     factor = [(3 - 2 * b) / (4 * (1 - b) ** 2) for b in (ad.mm_beta1(m) for m in (3, 4, 5))]
     assert factor[0] == pytest.approx(1, abs=1e-14)
