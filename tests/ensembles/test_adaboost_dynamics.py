@@ -11,7 +11,7 @@ from scipy.optimize import brentq, linprog
 from sklearn.datasets import load_breast_cancer
 
 from learnable.ensembles import adaboost_dynamics as ad
-from learnable.ensembles.adaboost_dynamics.chaos import recurrence
+from learnable.ensembles.adaboost_dynamics.chaos import lyapunov, recurrence, stump_matrix
 from learnable.ensembles.adaboost_dynamics.closed_forms import group_rows
 from learnable.ensembles.adaboost_dynamics.cycles import smallest_period, solve_cycle
 from learnable.ensembles.adaboost_dynamics.margins import edge_minmax
@@ -576,8 +576,8 @@ def test_start_from_votes():
 def test_lyapunov_of_a_cycle_is_its_multiplier():
     M = ad.one_error_matrix(4)
     check = ad.verify_cycle(M, ad.find_cycle(M))
-    assert ad.lyapunov(M, 4000) == pytest.approx(math.log(check.multipliers[0]) / 4, abs=1e-3)
-    assert abs(ad.lyapunov(ad.block_matrix([2, 1, 1, 0]), 4000)) < 1e-3
+    assert lyapunov(M, 4000) == pytest.approx(math.log(check.multipliers[0]) / 4, abs=1e-3)
+    assert abs(lyapunov(ad.block_matrix([2, 1, 1, 0]), 4000)) < 1e-3
     assert ad.separation(M, 60, [0.1, 0.2, 0.3, 0.4], delta=1e-6)[-1] < 1e-12
 
 
@@ -613,7 +613,7 @@ def test_stump_matrix():
     X, y = load_breast_cancer(return_X_y=True)
     rows = np.random.default_rng(3).permutation(len(y))[:60]
     y = 2.0 * y[rows] - 1
-    M, label = ad.stump_matrix(X[rows], y)
+    M, label = stump_matrix(X[rows], y)
     assert len(np.unique(M, axis=1).T) == M.shape[1]
     assert len(np.unique(M, axis=0)) == len(M)
     cut = np.where(X[rows][:, 7] > np.median(X[rows][:, 7]), 1, -1)
@@ -703,7 +703,7 @@ def test_erratum_contraction_bound_is_an_equality_for_three():
         (lambda: ad.fold([1.5]), "1.5"),
         (lambda: ad.unfold([0.2, 0.2, 0.6]), "inner triangle"),
         (lambda: ad.crossings(FOUR.M, ad.AdaBoostMatrix(FOUR.M).run(9, keep_weights=False), 3), "keep_weights"),
-        (lambda: ad.stump_matrix([[1.0]], [2]), "label"),
+        (lambda: stump_matrix([[1.0]], [2]), "label"),
         (lambda: ad.arc_gv(FOUR.M, 5, tie="random"), "tie"),
     ],
 )

@@ -22,7 +22,6 @@ from learnable.foundations.vc_theory import (
     SieveERM,
     ThresholdERM,
     cross_validated_k,
-    density_loss,
     dichotomies,
     erm,
     erm_mean,
@@ -43,7 +42,7 @@ from learnable.foundations.vc_theory import (
     vc_mean,
 )
 from learnable.foundations.vc_theory.deviations import kolmogorov_smirnov, kuiper, star_discrepancy
-from learnable.foundations.vc_theory.learners import classification_loss, empirical_risk, squared_loss
+from learnable.foundations.vc_theory.learners import classification_loss, density_loss, empirical_risk, squared_loss
 from learnable.foundations.vc_theory.patterns import FiniteSetClass, find_shattered_set
 from learnable.foundations.vc_theory.selection import penalised_minimum
 

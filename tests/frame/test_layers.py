@@ -46,7 +46,7 @@ def write(path, *cells):
         (
             [
                 ("from learnable.book import claim", None),
-                ("claim('x is half', reported='0.5', measured=0.7, source='s')", None),
+                ("claim('x is half', reported='0.5', measured=0.7, source='s', kind='worked')", None),
             ],
             "my_chapter.ipynb::Cell 1",
             "ClaimError",

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from learnable.datasets.regression import design_covariance, make_sparse_linear
 from learnable.highdim import debiased_lasso as dl
+from learnable.highdim.debiased_lasso.coherence import closed_form_mu
 from learnable.highdim.debiased_lasso.competitors import aggregate_splits, nodewise_matrix, oracle_ols
 from learnable.highdim.debiased_lasso.inference import robust_sigma
 from learnable.highdim.debiased_lasso.theory import bias_bound
@@ -80,7 +81,7 @@ def test_claim_plain_coordinate_descent_gives_the_same_row():
 def test_claim_lemma_12_variance_bound_with_equality_in_the_closed_form_regime():
     X = design(50, 30) * np.linspace(0.7, 1.4, 30)
     S = X.T @ X / 50
-    border = dl.closed_form_mu(S)
+    border = closed_form_mu(S)
     for mu in (0.05, 0.2, 0.45):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -18,6 +18,7 @@ from learnable.kernels.smo import NotSeparableError
 from learnable.kernels.support_vector_machines.bounds import margin_bounds_on_grid
 from learnable.kernels.support_vector_machines.conversions import D_to_C, direct_objective
 from learnable.kernels.support_vector_machines.duality import dual_of_qp, is_saddle_point
+from learnable.kernels.support_vector_machines.lifting import quadratic_map_long
 
 FOUR = np.array([[0.0, 1.0], [-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
 FOUR_LABELS = np.array([-1, 1, 1, 1])
@@ -560,7 +561,7 @@ def test_claim_13_a_map_and_its_kernel():
     X = rng.normal(size=(80, 2))
     y = np.where(np.sum(X**2, axis=1) + 0.4 * rng.normal(size=80) > 1.2, 1, -1)
     Z = svm.quadratic_map(X)
-    long = svm.quadratic_map_long(X)
+    long = quadratic_map_long(X)
     assert Z @ Z.T == pytest.approx((X @ X.T) ** 2)
     assert long @ long.T == pytest.approx((X @ X.T) ** 2)
     explicit = svm.SoftMarginSVM(C=2.0, tol=1e-9).fit(Z, y)

@@ -15,7 +15,11 @@ from learnable.datasets.counts import discrete_law, make_symbols
 from learnable.latent import entropy_estimation as ee
 from learnable.latent.entropy_estimation import PYMEntropy as PYM
 from learnable.latent.entropy_estimation.counts import entropy_jackknife, entropy_james_stein
-from learnable.latent.entropy_estimation.pitman_yor import log_evidence_derivatives, py_prior_moments
+from learnable.latent.entropy_estimation.pitman_yor import (
+    log_evidence_derivatives,
+    py_prior_moments,
+    to_entropy_coordinates,
+)
 from learnable.latent.entropy_estimation.pym import entropy_empirical_bayes, sample_posterior_entropy
 from learnable.latent.entropy_estimation.sampling import draw_entropy
 from learnable.latent.entropy_estimation.special import (
@@ -232,7 +236,7 @@ def test_inverse_digamma(y):
 @given(st.floats(1e-8, 0.999), st.floats(1e-8, 1e10))
 @settings(deadline=None)
 def test_entropy_coordinates_go_there_and_back(d, alpha):
-    h, gamma = ee.to_entropy_coordinates(d, alpha)
+    h, gamma = to_entropy_coordinates(d, alpha)
     got_d, got_alpha = ee.from_entropy_coordinates(h, gamma)
     # The share of the smaller part in h is only known to rounding.
     slack = 1e-11 * (1 + float(h) / min(float(h * gamma), float(h * (1 - gamma))))
@@ -243,10 +247,7 @@ def test_entropy_coordinates_go_there_and_back(d, alpha):
 def test_jacobian_of_the_entropy_coordinates():
     d, alpha, e = 0.3, 4.0, 1e-5
     columns = [
-        (
-            np.array(ee.to_entropy_coordinates(d + e * i, alpha + e * j))
-            - ee.to_entropy_coordinates(d - e * i, alpha - e * j)
-        )
+        (np.array(to_entropy_coordinates(d + e * i, alpha + e * j)) - to_entropy_coordinates(d - e * i, alpha - e * j))
         / (2 * e)
         for i, j in ((1, 0), (0, 1))
     ]
@@ -848,7 +849,7 @@ def test_bad_samples_and_multiplicities():
         (lambda: ee.log_evidence([1, 2], np.nan, 1.0), "finite"),
         (lambda: log_evidence_derivatives([1, 2], [0.1], [1.0]), "single"),
         (lambda: ee.from_entropy_coordinates(1.0, 2.0), "gamma"),
-        (lambda: ee.to_entropy_coordinates(0.5, -0.2), "alpha"),
+        (lambda: to_entropy_coordinates(0.5, -0.2), "alpha"),
         (lambda: inverse_digamma(np.nan), "NaN"),
         (lambda: ee.sample_py(0.2, -1.0), "concentration"),
         (lambda: ee.sample_py(0.2, 1.0, n_sticks=0), "n_sticks"),

@@ -17,7 +17,8 @@ from learnable.datasets.sequences import hmm_parameters, make_hmm
 from learnable.latent import hmm_alignment as al
 from learnable.latent.hmm import HMM, DiscreteEmission, GaussianEmission, baum_welch, fit_labelled, forward_backward
 from learnable.latent.hmm import _kernels as kernels
-from learnable.latent.hmm_alignment.blocks import block_posterior
+from learnable.latent.hmm_alignment.alignments import penalised_pmap_log, tradeoff_curve
+from learnable.latent.hmm_alignment.blocks import block_posterior, block_posteriors
 from learnable.latent.hmm_alignment.risks import brute_force
 
 CASINO = HMM.from_parameters(**hmm_parameters("casino"))
@@ -207,7 +208,7 @@ def test_block_posteriors_are_sums_over_all_paths():
         n = len(log_f)
         oracle = Oracle(hmm, log_f)
         k = int(rng.integers(1, min(n, 4) + 1))
-        got = al.block_posteriors(hmm, log_f, k)
+        got = block_posteriors(hmm, log_f, k)
         assert got.shape == (n - k + 1,) + (hmm.n_states,) * k
         for t in range(n - k + 1):
             for block in itertools.product(range(hmm.n_states), repeat=k):
@@ -306,8 +307,8 @@ def test_claim_07_every_member_is_the_brute_force_minimiser():
         cases = {
             "restricted": (al.restricted_pmap(hmm, log_f), np.where(possible, hits, -np.inf)),
             "pvd": (al.posterior_viterbi(hmm, log_f), np.where(possible, logs, -np.inf)),
-            "penalised log": (al.penalised_pmap_log(hmm, log_f), logs + log_prior),
-            "penalised log C": (al.penalised_pmap_log(hmm, log_f, c), logs + c * log_prior),
+            "penalised log": (penalised_pmap_log(hmm, log_f), logs + log_prior),
+            "penalised log C": (penalised_pmap_log(hmm, log_f, c), logs + c * log_prior),
             "penalised": (al.penalised_pmap(hmm, log_f), np.where(possible, hits + log_prior, -np.inf)),
             "penalised C": (al.penalised_pmap(hmm, log_f, c), np.where(possible, hits + c * log_prior, -np.inf)),
         }
@@ -331,7 +332,7 @@ def test_claim_07_special_cases_of_the_combined_risk():
         same((0, 1, 0, 0), al.viterbi(hmm, log_f))
         same((0, 0, 1, 0), oracle.marginal.argmax(axis=1))
         same((0, 0, 0, 1), oracle.paths[oracle.prior.argmax()])
-        same((1, 0, 0, 0.7), al.penalised_pmap_log(hmm, log_f, 0.7))
+        same((1, 0, 0, 0.7), penalised_pmap_log(hmm, log_f, 0.7))
         with np.errstate(divide="ignore"):
             logs = np.where(oracle.posterior > 0, oracle.along(np.log(oracle.smoothed)), -np.inf)
         small = oracle.value(logs, al.combined(hmm, log_f, 1, 1e-9))
@@ -389,7 +390,7 @@ def test_claim_10_risks_are_monotone_in_k_and_reach_viterbi():
     for seed in range(5):
         x, _ = RING.sample(150, seed)
         post = forward_backward(RING, x)
-        curve = al.tradeoff_curve(RING, post, ks)
+        curve = tradeoff_curve(RING, post, ks)
         found = al.risks(RING, post, curve.paths)
         assert (np.diff(found.log_rinf) <= 1e-9).all() and (np.diff(found.log_r1) >= -1e-9).all()
         best = al.risks(RING, post, al.viterbi(RING, post)).log_rinf
@@ -421,7 +422,7 @@ def test_claim_11_worked_example(A):
 def test_erratum_rabiner_blocks_of_the_example_depend_on_a():
     def score(A, path):
         hmm, log_f = four_states(A)
-        blocks = al.block_posteriors(hmm, log_f, 2)
+        blocks = block_posteriors(hmm, log_f, 2)
         return sum(blocks[t, path[t] - 1, path[t + 1] - 1] for t in range(3))
 
     for A in (1.2, 2.0):
@@ -479,7 +480,7 @@ def test_claim_12_rabiner_blocks_maximise_and_meet_both_ends():
         n = len(log_f)
         oracle = Oracle(hmm, log_f)
         k = int(rng.integers(1, min(n, 4) + 1))
-        blocks = al.block_posteriors(hmm, log_f, k)
+        blocks = block_posteriors(hmm, log_f, k)
         score = np.zeros(len(oracle.paths))
         for t in range(n - k + 1):
             score += blocks[(t, *oracle.paths[:, t : t + k].T)]

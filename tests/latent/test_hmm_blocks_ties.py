@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from learnable.latent.hmm_alignment import HMM, block_posteriors, pmap, rabiner_blocks, viterbi
+from learnable.latent.hmm_alignment import HMM, pmap, rabiner_blocks, viterbi
+from learnable.latent.hmm_alignment.blocks import block_posteriors
 
 
 def model(seed, states, n, *, coarse=False):

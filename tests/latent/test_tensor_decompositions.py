@@ -34,6 +34,7 @@ from learnable.latent.tensor_decompositions.perturbation import (
     perturbation_bounds,
 )
 from learnable.latent.tensor_decompositions.power import rayleigh_ascent, robust_tensor_power_stop, shifted_power
+from learnable.latent.tensor_decompositions.tensors import multilinear
 from learnable.latent.tensor_decompositions.text import lda_em
 
 PERMUTATIONS = list(itertools.permutations(range(3)))
@@ -56,7 +57,7 @@ def raw_moments(w, mu):
 def solve(M2, M3, k, seed=0):
     """Whiten, decompose, recover, for a_i = b_i."""
     W, B = td.whiten(M2, k)
-    found = td.tensor_eig(td.symmetrize(td.multilinear(M3, W, W, W)), k, random_state=seed)
+    found = td.tensor_eig(td.symmetrize(multilinear(M3, W, W, W)), k, random_state=seed)
     return td.recover_components(found.eigenvalues, found.eigenvectors, B)
 
 
@@ -69,10 +70,10 @@ def test_multilinear_is_the_sum_of_the_definition():
     expected = np.zeros((2, 5, 3))
     for i, j, m in np.ndindex(2, 5, 3):
         expected[i, j, m] = sum(T[a, b, c] * A[a, i] * B[b, j] * C[c, m] for a, b, c in np.ndindex(2, 3, 4))
-    np.testing.assert_allclose(td.multilinear(T, A, B, C), expected, atol=1e-12)
+    np.testing.assert_allclose(multilinear(T, A, B, C), expected, atol=1e-12)
     u = rng.normal(size=3)
-    np.testing.assert_allclose(td.multilinear(T, None, u, C), np.einsum("abc,b,cm->am", T, u, C), atol=1e-12)
-    assert isinstance(td.multilinear(T, A[:, 0], u, C[:, 0]), float)
+    np.testing.assert_allclose(multilinear(T, None, u, C), np.einsum("abc,b,cm->am", T, u, C), atol=1e-12)
+    assert isinstance(multilinear(T, A[:, 0], u, C[:, 0]), float)
 
 
 def test_contractions_agree_with_einsum():
@@ -200,7 +201,7 @@ def test_theorem_4_3_whitened_eigenvalues_and_recovery():
     w, mu = np.array([0.5, 0.3, 0.2]), rng.normal(size=(3, 6))
     M2, M3 = raw_moments(w, mu)
     W, B = td.whiten(M2, 3)
-    T = td.symmetrize(td.multilinear(M3, W, W, W))
+    T = td.symmetrize(multilinear(M3, W, W, W))
     v = np.sqrt(w)[:, None] * (mu @ W)
     np.testing.assert_allclose(v @ v.T, np.eye(3), atol=1e-10)
     for i in range(3):
@@ -532,7 +533,7 @@ def test_theorem_3_5_moments_of_latent_dirichlet_allocation(alpha):
     np.testing.assert_allclose(M2, td.sym_rank_one_sum(a, mu.T, 2), atol=1e-14)
     np.testing.assert_allclose(M3, td.sym_rank_one_sum(b, mu.T), atol=1e-14)
     W, B = td.whiten(M2, 3)
-    found = td.tensor_eig(td.symmetrize(td.multilinear(M3, W, W, W)), random_state=0)
+    found = td.tensor_eig(td.symmetrize(multilinear(M3, W, W, W)), random_state=0)
     weights, topics = td.recover_components(found.eigenvalues, found.eigenvectors, B, ratio=2 / (a0 + 2))
     order, _ = td.match_components(topics, mu)
     np.testing.assert_allclose(topics[order], mu, atol=1e-9)
@@ -544,7 +545,7 @@ def test_erratum_lda_needs_its_own_recovery():
     alpha, mu = np.array([0.5, 1.5]), np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
     M2, M3 = lda_moments(*dirichlet_moments(alpha, mu), 2.0)
     W, B = td.whiten(M2, 2)
-    found = td.tensor_eig(td.symmetrize(td.multilinear(M3, W, W, W)), random_state=0)
+    found = td.tensor_eig(td.symmetrize(multilinear(M3, W, W, W)), random_state=0)
     _, naive = td.recover_components(found.eigenvalues, found.eigenvectors, B)
     np.testing.assert_allclose(matched(naive, mu).sum(axis=1), 2 / (2.0 + 2), atol=1e-8)
 
@@ -563,7 +564,7 @@ def test_word_moments_agree_with_the_arrays_they_never_build():
         moments = td.WordMoments(sparse.csr_matrix(X), alpha0)
         np.testing.assert_allclose(moments.multiply(np.eye(7)), M2, atol=1e-13)
         # P2 comes from more documents than P3, so that only the whole expression is symmetric.
-        np.testing.assert_allclose(moments.whitened_third(W), td.multilinear(M3, W, W, W), atol=1e-11)
+        np.testing.assert_allclose(moments.whitened_third(W), multilinear(M3, W, W, W), atol=1e-11)
     assert (moments.n_words_, moments.n_pairs_, moments.n_triples_) == (sum(X.sum(axis=1) > 0), len(two), len(long))
     assert moments.n_short_ == len(X) - len(long)
 
@@ -611,7 +612,7 @@ def test_theorems_3_2_and_3_3_population_moments_of_gaussian_mixtures(kind):
     np.testing.assert_allclose(M1, (w * s2) @ mu, atol=1e-12)
     W, _ = td.whiten(M2, 3)
     T = moments_module.spherical_third_whitened(X, M1, W)
-    np.testing.assert_allclose(T, td.multilinear(raw_moments(w, mu)[1], W, W, W), atol=1e-10)
+    np.testing.assert_allclose(T, multilinear(raw_moments(w, mu)[1], W, W, W), atol=1e-10)
     model = td.SphericalGMMTensor(3, kind, random_state=0).fit(X)
     np.testing.assert_allclose(matched(model.components_, mu), mu, atol=1e-8)
     order, _ = td.match_components(model.components_, mu)
@@ -973,8 +974,8 @@ def test_more_components_than_the_rank_is_an_error_not_nan():
         (lambda: td.tensor_eig(np.zeros((2, 2, 2)), 3), "k must"),
         (lambda: td.tensor_eig(np.zeros((2, 2, 2)), method="best"), "method"),
         (lambda: td.tensor_power(np.zeros((2, 2, 2)), [0.0, 0.0]), "non-zero"),
-        (lambda: td.multilinear(np.zeros((2, 2)), np.eye(2)), "2 modes"),
-        (lambda: td.multilinear(np.zeros((2, 2)), np.eye(3), np.eye(2)), "V_1"),
+        (lambda: multilinear(np.zeros((2, 2)), np.eye(2)), "2 modes"),
+        (lambda: multilinear(np.zeros((2, 2)), np.eye(3), np.eye(2)), "V_1"),
         (lambda: td.sym_rank_one_sum([1.0], np.eye(2)), "one column"),
         (lambda: td.symmetrize(np.zeros((2, 3))), "same size"),
         (lambda: td.whiten(np.arange(4.0).reshape(2, 2), 1), "symmetric"),

@@ -7,10 +7,8 @@ margins", Journal of Machine Learning Research 5 (2004). Columns and rows are co
 from learnable.ensembles.adaboost_dynamics.chaos import (
     Crossing,
     crossings,
-    lyapunov,
     random_matrix,
     separation,
-    stump_matrix,
 )
 from learnable.ensembles.adaboost_dynamics.closed_forms import (
     GOLDEN,
@@ -76,7 +74,6 @@ __all__ = [
     "golden_cycles",
     "iterated_map",
     "lpboost",
-    "lyapunov",
     "map_jacobian",
     "margin",
     "max_margin",
@@ -85,7 +82,6 @@ __all__ = [
     "one_error_matrix",
     "random_matrix",
     "separation",
-    "stump_matrix",
     "theorem5_check",
     "unfold",
     "unfolded_map",

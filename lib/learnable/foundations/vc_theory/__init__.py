@@ -27,7 +27,6 @@ from learnable.foundations.vc_theory.learners import (
     Memoriser,
     RectangleERM,
     ThresholdERM,
-    density_loss,
     erm,
     interval_path,
 )
@@ -66,7 +65,6 @@ __all__ = [
     "TailBound",
     "ThresholdERM",
     "cross_validated_k",
-    "density_loss",
     "dichotomies",
     "erm",
     "erm_mean",

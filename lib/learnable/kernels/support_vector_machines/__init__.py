@@ -21,7 +21,7 @@ from learnable.kernels.support_vector_machines.duality import (
     solve_qp,
 )
 from learnable.kernels.support_vector_machines.geometry import HullDistance, hull_distance, reduced_hull_distance
-from learnable.kernels.support_vector_machines.lifting import quadratic_map, quadratic_map_long
+from learnable.kernels.support_vector_machines.lifting import quadratic_map
 from learnable.kernels.support_vector_machines.linear import DualCoordinateSVM, PegasosSVM
 from learnable.kernels.support_vector_machines.machines import HardMarginSVM, NuSVM, SoftMarginSVM, SquaredNuSVM
 from learnable.kernels.support_vector_machines.report import support_vector_report
@@ -40,7 +40,6 @@ __all__ = [
     "largest_D",
     "margin_bounds",
     "quadratic_map",
-    "quadratic_map_long",
     "reduced_hull_distance",
     "solve_qp",
     "support_vector_report",

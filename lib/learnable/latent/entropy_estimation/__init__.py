@@ -27,7 +27,6 @@ from learnable.latent.entropy_estimation.pitman_yor import (
     log_prior,
     py_posterior_moments,
     sample_py,
-    to_entropy_coordinates,
 )
 from learnable.latent.entropy_estimation.pym import (
     PYMEntropy,
@@ -57,5 +56,4 @@ __all__ = [
     "mutual_information_pym",
     "py_posterior_moments",
     "sample_py",
-    "to_entropy_coordinates",
 ]

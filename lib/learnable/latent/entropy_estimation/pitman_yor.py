@@ -159,7 +159,7 @@ def to_entropy_coordinates(d, alpha):
 
 
 def from_entropy_coordinates(h, gamma):
-    """Invert :func:`to_entropy_coordinates` with a Newton inverse of the digamma function.
+    """Invert ``to_entropy_coordinates`` with a Newton inverse of the digamma function.
 
     Parameters
     ----------

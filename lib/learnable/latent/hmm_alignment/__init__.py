@@ -23,19 +23,15 @@ from learnable.latent.hmm import (
     smooth,
 )
 from learnable.latent.hmm_alignment.alignments import (
-    Tradeoff,
     combined,
     kblock,
     penalised_pmap,
-    penalised_pmap_log,
     pmap,
     posterior_viterbi,
     restricted_pmap,
-    tradeoff_curve,
     viterbi,
 )
 from learnable.latent.hmm_alignment.blocks import (
-    block_posteriors,
     conditional_transitions,
     kblock_risk,
     rabiner_blocks,
@@ -50,9 +46,7 @@ __all__ = [
     "GaussianEmission",
     "Posterior",
     "Risks",
-    "Tradeoff",
     "baum_welch",
-    "block_posteriors",
     "combined",
     "conditional_transitions",
     "filtering",
@@ -62,7 +56,6 @@ __all__ = [
     "kblock",
     "kblock_risk",
     "penalised_pmap",
-    "penalised_pmap_log",
     "pmap",
     "posterior_viterbi",
     "predict",
@@ -71,6 +64,5 @@ __all__ = [
     "risks",
     "sample_paths",
     "smooth",
-    "tradeoff_curve",
     "viterbi",
 ]

@@ -289,7 +289,7 @@ def kblock(hmm, x, k, all_ties=False, *, max_ties=1000, tol=1e-12):
 
 @dataclass(frozen=True, eq=False)
 class Tradeoff(Result):
-    """What :func:`tradeoff_curve` returns: block lengths, expected errors R_1, -ln p(s | x), and the paths."""
+    """The trade-off over k: block lengths, expected errors R_1, -ln p(s | x), and the paths."""
 
     ks: np.ndarray
     r1: np.ndarray
