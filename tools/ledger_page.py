@@ -77,11 +77,12 @@ def text(chapters, claims):
         "states. It has the *same direction* if that fails but the effect has the printed sign by more than two "
         "standard errors. Otherwise it *differs*. Every claim that is not reproduced carries the reason; follow a "
         "claim to see the cell that measured it. *Findings* are what we measured ourselves: they have no verdict.\n\n"
-        + _studies_section(chapters)
-        + "## By chapter\n\n"
+        "## By chapter\n\n"
         + raw(_chapters_table(found, chapters))
         + "\n## By source\n\n"
         + raw(_sources_table(printed))
+        + "\n"
+        + _studies_section(chapters)
         + "\n## All entries\n\n"
         + raw(_table(found, chapters))
     )
@@ -89,17 +90,16 @@ def text(chapters, claims):
 
 def _studies_section(chapters):
     """What is stored of the studies at the sources' scale: when and how it was made, and whether by today's code."""
-    rows = []
-    for chapter in chapters:
-        stored = stored_studies(chapter.slug)
-        rows += [_study_row(chapter, *one) for one in stored]
-    if not rows:
+    stored = [(chapter, *one) for chapter in chapters for one in stored_studies(chapter.slug)]
+    if not stored:
         return ""
+    rows = [_study_row(*one) for one in stored]
+    machines = "; ".join(dict.fromkeys(result.made.get("machine", "") for *_, result in stored))
     heads = "".join(f"<th>{h}</th>" for h in ("Study", "Printed in", "Settings", "Cells", "Seconds", "Made"))
     return (
         "## Studies\n\nExperiments that a page cannot wait for are run ahead, cell by cell, and their figures travel "
         "with the package; [](/book/how_it_is_run.md) says how to run them again. Seconds are processor time of all "
-        "cells.\n\n"
+        f"cells ({machines}).\n\n"
         + raw(
             '<div class="table-scroll" tabindex="0" role="region" aria-label="Studies"><table class="ledger-table">'
             f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
@@ -123,7 +123,7 @@ def stored_studies(slug):
 
 def _study_row(chapter, study, result):
     cells = sum(max(row.count.values()) for row in result.rows)
-    made = html.escape(f"{result.made.get('date', '')}, {result.made.get('machine', '')}")
+    made = f'<span style="white-space:nowrap">{html.escape(result.made.get("date", ""))}</span>'
     note = f'<br><span class="ledger-scale">{html.escape(result.note)}</span>' if result.note else ""
     if result.scale != "paper":
         note += f'<br><span class="ledger-scale">{result.scale:.0%} of the repetitions</span>'
@@ -131,7 +131,7 @@ def _study_row(chapter, study, result):
     if is_stale(study):
         old = '<br><span class="ledger-because">the code has changed since</span>'
     elif again.get("digest") == study.digest:
-        old = f'<br><span class="ledger-scale">{again["cells"]} cells run again {again["date"]}: equal</span>'
+        old = f'<br><span class="ledger-scale">{again["cells"]} cells run again: equal</span>'
     else:
         old = ""
     return (
@@ -181,9 +181,9 @@ def _sources_table(printed):
 
 
 def _cells(count):
-    """The total of all outcomes, then each."""
+    """How many were run, then each outcome."""
     each = "".join(f"<td>{count[outcome] or '–'}</td>" for outcome in OUTCOMES)
-    return f"<td>{sum(count[outcome] for outcome in OUTCOMES)}</td>{each}"
+    return f"<td>{sum(count[outcome] for outcome in RUN)}</td>{each}"
 
 
 def _totals(first, second, rows, label, extra=""):
