@@ -21,6 +21,8 @@ import yaml
 from docutils import nodes
 from sphinx import addnodes
 
+# Characters of a section that are searched: its beginning says what it is about, and ninety chapters fit into 4 MB.
+SECTION = 1300
 OBJECTS = ("class", "function", "method", "data", "exception")
 GLOSSARY = "book/data/glossary.yml"
 SKIPPED = (
@@ -101,7 +103,7 @@ def section_entries(doctree, numbers):
             "anchor": "" if is_top else anchor,
             "number": number,
             "title": _clean(plain(section[0])),
-            "text": _clean(" ".join(body)),
+            "text": _clean(" ".join(body))[:SECTION],
         }
 
 
