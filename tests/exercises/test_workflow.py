@@ -227,7 +227,8 @@ def test_bundle_carries_the_wheel_it_was_made_with(tmp_path):
     assert (bundle / "requirements.txt").read_text().splitlines()[0] == f"./{wheel.name}[exercises]"
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert "learnable/exercises/notebook.py" in names and not any("solutions" in name for name in names)
+    assert "learnable/exercises/notebook.py" in names
+    assert not any("/solutions/" in name or name.endswith(".ipynb") for name in names)
     assert (ROOT / "build").exists() == before, "the checkout stays as it is"
     with pytest.raises(ValueError, match="--package"):
         release([assignment(BAYES).path], tmp_path / "week2", otter=True)

@@ -191,12 +191,13 @@ def cells_of(path, key):
 
 
 def _sealed_files(assignment):
-    """List the files that implement the chapter, with what Python and numba compiled from them."""
+    """List the files that implement the chapter, with what was compiled from them and what its studies found."""
     library = Path(__file__).resolve().parents[2]
     for module in assignment.sealed:
         stem = library.joinpath(*module.split("."))
         for folder in (stem.parent, stem.parent / "__pycache__"):
             yield from (str(p) for p in folder.glob(f"{stem.name}*") if p.name.partition(".")[0] == stem.name)
+        yield from map(str, (library / "learnable" / "book" / "results").glob(f"{stem.name}.json"))
 
 
 _worker = {}
