@@ -6,6 +6,7 @@ from . import (
     kernels as kernels,
     latent as latent,
     linear as linear,
+    graphs as graphs,
 )
 
 __version__: str
