@@ -126,6 +126,7 @@ class ColumnCache:
         self.diagonal = np.asarray(self.kernel.diag(self.X), dtype=float)
         if not np.all(np.isfinite(self.diagonal)):
             raise ValueError("the kernel is not finite on the diagonal")
+        self.rest = (1.0 - SHARE) * 1e6 * cache_mb
         width = self.size * np.dtype(dtype).itemsize
         # A part of the memory is left to the solver, which keeps shortened columns of the points that still move.
         slots = int(min(self.size, max(2, SHARE * cache_mb * 1e6 // width)))

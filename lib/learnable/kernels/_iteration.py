@@ -433,6 +433,17 @@ def add_rows(store, rows, coefficients, out):
 
 
 @njit(cache=True)
+def take_block(store, rows, columns):
+    """store[rows][:, columns], in one pass."""
+    out = np.empty((rows.size, columns.size), dtype=store.dtype)
+    for r in range(rows.size):
+        row = store[rows[r]]
+        for k in range(columns.size):
+            out[r, k] = row[columns[k]]
+    return out
+
+
+@njit(cache=True)
 def urgent(state, slot, column, count):
     """`column`, then up to `count` - 1 variables without a stored column, those that violate the conditions most."""
     v, up, low = state.rows[V], state.up, state.low
