@@ -96,7 +96,7 @@ def recursions(hmm, n):
     bench.compare(
         f"forward recursion, K = {hmm.n_states}",
         size=n,
-        ours=lambda: kernels.forward(hmm.startprob, hmm.net[0], f, filtered),
+        ours=lambda: kernels.forward(hmm.startprob, hmm.net[0], f, filtered, False),
         peers={"hmmlearn C++": timed(lambda: _hmmc.forward_scaling(hmm.startprob, hmm.transmat, f), work)},
         accuracy=same_filter,
     )
@@ -111,7 +111,7 @@ def recursions(hmm, n):
     bench.compare(
         f"backward recursion, K = {hmm.n_states}",
         size=n,
-        ours=lambda: kernels.backward(hmm.net[1], f, filtered, out, none, False),
+        ours=lambda: kernels.backward(hmm.net[1], f, filtered, out, none, False, False),
         peers={"hmmlearn C++": timed(lambda: _hmmc.backward_scaling(hmm.startprob, hmm.transmat, f, scale), work)},
         accuracy=same_smoother,
     )
