@@ -149,8 +149,8 @@ def _newton_leaves(target, f, p, leaf, shrinkage, value):
 def _sum_of_losses(small, hinge):
     """Σ ln(1 + s_i) + Σ h_i, by halves; overwrites both.
 
-    Two factors (1 + s)(1 + t) = 1 + (s + t + st) become one, so that eight logarithms serve all, and a small s keeps its
-    digits.
+    Two factors (1 + s)(1 + t) = 1 + (s + t + st) become one, so that eight logarithms serve all, and a small s keeps
+    its digits.
     """
     half = len(small) // 2
     while half >= 8:
