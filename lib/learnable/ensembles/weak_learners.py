@@ -20,6 +20,7 @@ from learnable.ensembles.regression_learners import (
 )
 from learnable.ensembles.sorted_features import SortedFeatures, best_cut
 from learnable.trees import Tree, grow
+from learnable.trees.best_first import NumberedFeatures, grow_best_first
 from learnable.trees.histogram import best_binned_cut, grow_binned
 from learnable.validation import check_finite_array, check_scalar
 
@@ -193,13 +194,13 @@ class TreeERM:
         if self.max_depth is not None:
             check_scalar(self.max_depth, "max_depth", low=1, integer=True)
         if self.max_leaf_nodes is not None:
-            check_scalar(self.max_leaf_nodes, "max_leaf_nodes", low=2, integer=True)
+            leaves = check_scalar(self.max_leaf_nodes, "max_leaf_nodes", low=2, integer=True)
+            return BoundBestFirst(X, leaves, self.max_depth)
         elif self.max_depth is not None and self.max_depth <= 16:
             features = as_bins(X, self.max_bins, self.max_depth)
             if features is not None:
                 return _BinnedTrees(features, self.max_depth)
-        features = X if isinstance(X, SortedFeatures) else SortedFeatures(X)
-        return _BoundTrees(features, self.max_depth, self.max_leaf_nodes)
+        return _BoundTrees(X if isinstance(X, SortedFeatures) else SortedFeatures(X), self.max_depth)
 
 
 @dataclass(frozen=True)
@@ -210,14 +211,19 @@ class TreeRule:
     leaf: np.ndarray
     outputs: np.ndarray | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def n_leaves(self):
+        """Number of leaves."""
+        return self.tree.n_leaves
+
     def predict(self, X):
         """The number in each row's leaf."""
         return self.leaf[self.tree.apply(X)]
 
 
 class _BoundTrees:
-    def __init__(self, features, depth, leaves=None):
-        self.features, self.depth, self.leaves = features, depth, leaves
+    def __init__(self, features, depth):
+        self.features, self.depth = features, depth
         self.X = np.ascontiguousarray(features.columns.T)
 
     def fit(self, weights, y):
@@ -228,11 +234,48 @@ class _BoundTrees:
             # Unit mean: the builder's tolerances are absolute.
             sample_weight=weights * (len(y) / weights.sum()),
             max_depth=self.depth,
-            max_leaf_nodes=self.leaves,
             presorted=self.features.order,
         )
         leaf = np.where(tree.value[:, 0] >= 0, 1.0, -1.0)
         outputs = leaf[tree.apply(self.X)]
+        if weights[outputs != y].sum() > weights.sum() / 2:
+            leaf, outputs = -leaf, -outputs
+        return TreeRule(tree, leaf, outputs)
+
+
+class BoundBestFirst:
+    """Trees with leaves −1 and +1 and a bounded number of them, on features numbered once.
+
+    Parameters
+    ----------
+    X : array (n, d)
+    max_leaf_nodes : int
+    max_depth : int, optional
+    min_gain : float, optional
+        See `learnable.trees.best_first.grow_best_first`.
+
+    Examples
+    --------
+    >>> learner = BoundBestFirst([[0.0], [1.0], [2.0], [3.0]], 3)
+    >>> learner.fit(np.full(4, 0.25), np.array([1.0, -1.0, -1.0, 1.0])).outputs
+    array([ 1., -1., -1.,  1.])
+    """
+
+    def __init__(self, X, max_leaf_nodes, max_depth=None, min_gain=None):
+        columns = X.columns.T if isinstance(X, SortedFeatures) else X
+        self.features, self.leaves, self.depth, self.gain = (
+            NumberedFeatures(columns),
+            max_leaf_nodes,
+            max_depth,
+            min_gain,
+        )
+
+    def fit(self, weights, y):
+        """The tree for labels −1 and +1 under the weights."""
+        weights = np.asarray(weights, dtype=np.float64)
+        tree, at = grow_best_first(self.features, y, weights, self.leaves, max_depth=self.depth, min_gain=self.gain)
+        leaf = np.where(tree.value[:, 0] >= 0, 1.0, -1.0)
+        outputs = leaf[at]
         if weights[outputs != y].sum() > weights.sum() / 2:
             leaf, outputs = -leaf, -outputs
         return TreeRule(tree, leaf, outputs)

@@ -132,7 +132,7 @@ class Tree:
         """The subtree that splitting the leaf with the largest gain, again and again, reaches with so many leaves.
 
         Which split a node gets does not depend on when it is split, so that this is the tree that best-first growing
-        would have made.
+        would have made. `grow` prunes so for criteria and limits that `learnable.trees.best_first` does not have.
         """
         gain = np.where(self.is_leaf, 0.0, self.cost - self.cost[self.left] - self.cost[self.right])
         keep = np.zeros(self.n_nodes, bool)
@@ -216,6 +216,17 @@ def grow(
     target, codes, k = _targets(y, n, criterion, n_classes)
     sizes = _category_counts(X, categorical_features)
     origin = _origin(target)
+    if max_leaf_nodes is not None:
+        max_leaf_nodes = check_scalar(max_leaf_nodes, "max_leaf_nodes", low=1, integer=True)
+        if criterion == "squared" and min_samples_leaf == 1 and not sizes.any() and weight.min() > 0:
+            from learnable.trees.best_first import NumberedFeatures, grow_best_first
+
+            tree, _ = grow_best_first(
+                NumberedFeatures(X), target - origin, weight, max_leaf_nodes, max_depth=max_depth,
+                min_samples_split=min_samples_split,
+            )  # fmt: skip
+            tree.value[:] += origin
+            return tree
     columns = np.ascontiguousarray(X.T)
     order = presort(columns) if presorted is None else np.array(presorted, dtype=np.int32)
     if order.shape != (d, n) or order.min() < 0 or order.max() >= n:
@@ -243,9 +254,7 @@ def grow(
     if origin:
         grown[5] += origin
     tree = Tree(*grown[:-1], grown[-1].astype(np.int64), None if chosen is None else chosen.left[:m].copy())
-    if max_leaf_nodes is None:
-        return tree
-    return tree.best_first(check_scalar(max_leaf_nodes, "max_leaf_nodes", low=1, integer=True))
+    return tree if max_leaf_nodes is None else tree.best_first(max_leaf_nodes)
 
 
 def _category_counts(X, categorical):
