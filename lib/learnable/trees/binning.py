@@ -81,7 +81,7 @@ class BinnedFeatures:
     --------
     >>> features = BinnedFeatures([[3.0, 0.1], [1.0, 0.2], [3.0, 0.3]], max_bins=2)
     >>> features.column(0).tolist(), features.column(1).tolist(), features.exact.tolist()
-    ([1, 0, 1], [0, 1, 1], [True, False])
+    ([1, 0, 1], [0, 0, 1], [True, False])
     """
 
     def __init__(self, X, max_bins=_MOST):
