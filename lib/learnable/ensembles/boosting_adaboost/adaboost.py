@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from learnable.ensembles.exponentials import STRETCH, exp_of_negatives
+from learnable.ensembles._exponentials import STRETCH, exp_of_negatives
 from learnable.ensembles.votes import BinaryBoost, bare, weak_learner
 from learnable.validation import check_finite_array, check_scalar
 

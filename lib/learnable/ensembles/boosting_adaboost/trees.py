@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.ensembles.exponentials import STRETCH, exp_of_negatives
+from learnable.ensembles._exponentials import STRETCH, exp_of_negatives
 from learnable.ensembles.weak_learners import RegressionTree
 from learnable.validation import binary_codes, check_scalar
 
