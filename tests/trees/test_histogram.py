@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from learnable.ensembles._exponentials import exp_of_negatives
 from learnable.ensembles.boosting_adaboost import AdaBoost, GradientBoostedTrees, L2Boost
 from learnable.ensembles.boosting_l1_path.best_first import BestFirstTrees
-from learnable.ensembles._exponentials import exp_of_negatives
 from learnable.ensembles.gradient import GradientBoost
 from learnable.ensembles.weak_learners import RegressionTree, SortedFeatures, StumpERM, TreeERM
 from learnable.trees import grow
