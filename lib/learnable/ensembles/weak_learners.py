@@ -116,10 +116,12 @@ class _BinnedStumps:
         self.features = features
 
     def fit(self, weights, y):
-        j, cut, threshold, sign = best_binned_cut(self.features, weights * y)
-        if j < 0:
-            return Stump(-1, 0.0, sign, np.full(len(y), float(sign)))
-        return Stump(j, threshold, sign, np.where(self.features.column(j) > cut, float(sign), -float(sign)))
+        cut = best_binned_cut(self.features, weights * y)
+        sign = float(cut.sign)
+        if cut.feature < 0:
+            return Stump(-1, 0.0, cut.sign, np.full(len(y), sign))
+        above = self.features.column(cut.feature) > cut.last_bin
+        return Stump(cut.feature, cut.threshold, cut.sign, np.where(above, sign, -sign))
 
 
 def stump_outputs(X, *, constants=True):
@@ -290,7 +292,8 @@ class _BinnedTrees:
         found = grow_binned(self.features, y, weights * (len(y) / weights.sum()), max_depth=self.depth)
         # The squared error of labels ±1 around their mean m is 1 − m² for each unit of weight.
         cost = found.weight * np.maximum(1.0 - found.mean**2, 0.0)
-        tree = Tree(*found[:5], found.mean[:, None], cost, found.depth)
+        arrays = found.feature, found.threshold, found.left, found.right, found.weight
+        tree = Tree(*arrays, found.mean[:, None], cost, found.depth)
         leaf = np.where(found.mean >= 0, 1.0, -1.0)
         by_place = np.zeros(2 ** (self.depth + 1) - 1)
         by_place[found.place] = leaf

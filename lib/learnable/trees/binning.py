@@ -14,7 +14,7 @@ from numba import njit
 
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["MANY_ROWS", "BinnedFeatures", "Bins", "bins_wanted"]
+__all__ = ["MANY_ROWS", "BinnedFeatures", "bins_wanted"]
 
 MANY_ROWS = 10_000
 _MOST = 256

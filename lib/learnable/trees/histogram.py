@@ -8,6 +8,7 @@ are those of the exact search.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +17,13 @@ from numba import njit
 from learnable.trees.binning import BinnedFeatures, Bins
 from learnable.validation import check_scalar
 
-__all__ = ["BinnedTree", "best_binned_cut", "grow_binned"]
+__all__ = ["BinnedCut", "BinnedTree", "best_binned_cut", "grow_binned"]
 
 _NOISE = 1e-13  # of the sum of |targets|: a difference of sums below it is rounding
 
 
-class BinnedTree(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class BinnedTree:
     """A tree from histograms; node 0 is the root, and a child has a larger number than its parent.
 
     Attributes
@@ -45,6 +47,16 @@ class BinnedTree(NamedTuple):
     depth: np.ndarray
     place: np.ndarray
     leaf: np.ndarray
+
+
+@dataclass(frozen=True)
+class BinnedCut:
+    """The rule sign·(+1 if x[feature] > threshold else −1); rows up to `last_bin` are below. Feature −1: constant."""
+
+    feature: int
+    last_bin: int
+    threshold: float
+    sign: int
 
 
 class _Data(NamedTuple):
@@ -119,7 +131,7 @@ def grow_binned(features, target, sample_weight=None, *, max_depth=3, min_sample
 
 
 def best_binned_cut(features, signed):
-    """The stump with the largest edge Σ s_i h(x_i), as (feature, bin, threshold, sign); feature −1 for a constant rule.
+    """The stump with the largest edge Σ s_i h(x_i).
 
     One number for each bin is enough: the search for an edge needs no weights beside the signed ones.
 
@@ -129,10 +141,14 @@ def best_binned_cut(features, signed):
     signed : array-like of shape (n,)
         Weights times labels, s_i = D_i y_i.
 
+    Returns
+    -------
+    BinnedCut
+
     Examples
     --------
     >>> best_binned_cut(BinnedFeatures([[0.0], [1.0], [2.0]]), np.array([1.0, -1.0, -1.0]))
-    (0, 0, 0.5, -1)
+    BinnedCut(feature=0, last_bin=0, threshold=0.5, sign=-1)
     """
     if not isinstance(features, BinnedFeatures):
         raise TypeError(f"features must be BinnedFeatures, got {type(features).__name__}")
@@ -140,8 +156,8 @@ def best_binned_cut(features, signed):
     signed = features.check_length(signed, "signed")
     j, cut, sign = _best_edge(bins, signed)
     if j < 0:
-        return -1, 0, 0.0, int(sign)
-    return int(j), int(cut), float(_between(bins.upper[j, cut], bins.lower[j, cut + 1])), int(sign)
+        return BinnedCut(-1, 0, 0.0, int(sign))
+    return BinnedCut(int(j), int(cut), float(_between(bins.upper[j, cut], bins.lower[j, cut + 1])), int(sign))
 
 
 @njit(cache=True)
