@@ -58,26 +58,28 @@ def square_norms(values, starts, means, n):
 
 
 @njit(cache=True)
-def solve_compressed(X, y, weights, penalties, rules, coefs):
-    """Minimise 1/2 |y - Xb|^2 + penalty sum_j weights_j |b_j| + l2/2 |b|^2 for each of the decreasing penalties.
+def solve_compressed(X, y, weights, thresholds, rules, coefs):
+    """Minimise 1/2 |y - Xb|^2 + threshold sum_j weights_j |b_j| + l2/2 |b|^2 for each of decreasing thresholds.
+
+    A threshold is n times the lasso's alpha.
 
     The answers are the rows of `coefs`, whose first one holds the start; a coefficient of infinite weight stays zero.
     Returns the gaps and the numbers of passes.
     """
     b, before = coefs[0].copy(), coefs[0].copy()
-    gaps, passes = np.empty(penalties.size), np.zeros(penalties.size, dtype=np.int64)
+    gaps, passes = np.empty(thresholds.size), np.zeros(thresholds.size, dtype=np.int64)
     allowed = np.flatnonzero(weights < np.inf)
     corr = np.zeros(b.size)
     _correlate(X, _residual(X, y, b), allowed, corr)
-    for q in range(penalties.size):
+    for q in range(thresholds.size):
         # The sequential strong rule: a correlation changes by no more than the penalty does, as a rule.
-        strong = max(2.0 * penalties[q] - penalties[q - 1], 0.5 * penalties[q]) if q else penalties[q]
-        if q > 1 and penalties[q - 1] < penalties[q - 2]:
-            step = (penalties[q] - penalties[q - 1]) / (penalties[q - 1] - penalties[q - 2])
+        strong = max(2.0 * thresholds[q] - thresholds[q - 1], 0.5 * thresholds[q]) if q else thresholds[q]
+        if q > 1 and thresholds[q - 1] < thresholds[q - 2]:
+            step = (thresholds[q] - thresholds[q - 1]) / (thresholds[q - 1] - thresholds[q - 2])
             _predict(b, before, min(step, 2.0))
         else:
             before[:] = b
-        gaps[q], passes[q] = _solve_one(X, y, weights, (penalties[q], strong), rules, b, corr, allowed)
+        gaps[q], passes[q] = _solve_one(X, y, weights, (thresholds[q], strong), rules, b, corr, allowed)
         for j in allowed:
             coefs[q, j] = b[j]
     return gaps, passes
