@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from learnable.graphs.dags import DAG
-from learnable.validation import check_has, check_scalar
+from learnable.validation import check_finite_array, check_has, check_scalar
 
 __all__ = [
     "MixedGraph",
@@ -335,7 +335,10 @@ def draw_graph(graph, ax, positions=None, labels=None, highlight=None):
     labels = [str(i) for i in range(p)] if labels is None else list(labels)
     if len(labels) != p:
         raise ValueError(f"labels must have one text for each of the {p} nodes, got {len(labels)}")
-    highlight = {frozenset(edge): colour for edge, colour in (highlight or {}).items()}
+    highlight = {} if highlight is None else highlight
+    if not isinstance(highlight, dict):
+        raise TypeError(f"highlight must be a dict from edges to colours, got {type(highlight).__name__}")
+    highlight = {frozenset(edge): colour for edge, colour in highlight.items()}
     radius, ink = _radius(positions), rcParams["text.color"]
     style = {(TAIL, TAIL): "-", (TAIL, ARROW): "-|>", (ARROW, ARROW): "<|-|>"}
     for i, j in np.argwhere(np.triu(marks > 0)).tolist():
@@ -393,8 +396,8 @@ def _positions(positions, p):
     if positions is None:
         angle = np.pi / 2 - 2 * np.pi * np.arange(p) / max(p, 1)
         return np.column_stack([np.cos(angle), np.sin(angle)])
-    positions = np.array(positions, dtype=float)
-    if positions.shape != (p, 2) or not np.isfinite(positions).all():
+    positions = check_finite_array(positions, "positions").copy()
+    if positions.shape != (p, 2):
         raise ValueError(f"positions must be {p} finite points in the plane, got shape {positions.shape}")
     distances = np.linalg.norm(positions[:, None] - positions, axis=2) + np.eye(p)
     if p > 1 and distances.min() == 0:
@@ -415,7 +418,7 @@ def _radius(positions):
 
 @njit(cache=True)
 def _compelled(lists, adjacency, order):
-    """Chickering's labels: True for i -> j in every DAG of the class; edges by child, then from the latest parent on."""
+    """Chickering's labels: True for i -> j in every DAG of the class; edges by child, then by latest parent."""
     p = len(order)
     place = np.empty(p, dtype=np.int64)
     for position in range(p):
