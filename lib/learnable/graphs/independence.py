@@ -380,25 +380,38 @@ def _refuse_copies(C, name):
 
 @njit(cache=True)
 def _partial(C, i, j, S):
-    """Partial correlation from a correlation matrix, by a Cholesky factor of C[S, S] that skips redundant columns."""
-    size = len(S)
+    """Partial correlation of i and j given S from a correlation matrix."""
+    return _partial_in(C, i, j, S, len(S), np.empty((len(S) + 2, len(S))))
+
+
+@njit(cache=True)
+def _partial_in(C, i, j, S, size, work):
+    """The same for the first `size` members of S, by a Cholesky factor of C[S, S] that skips redundant columns.
+
+    `work` has size + 2 rows of `size` numbers: the factor, and below it the solutions for i and for j.
+    """
     if size == 0:
         return C[i, j]
-    L, u, v = np.zeros((size, size)), np.zeros(size), np.zeros(size)
     uu, vv, uv = 0.0, 0.0, 0.0
-    for a in range(size):
-        pivot, x, y = 1.0, C[S[a], i], C[S[a], j]
-        for b in range(a):
-            entry = C[S[a], S[b]]
-            for c in range(b):
-                entry -= L[a, c] * L[b, c]
-            L[a, b] = entry / L[b, b] if L[b, b] > 0.0 else 0.0
-            pivot -= L[a, b] * L[a, b]
-            x -= L[a, b] * u[b]
-            y -= L[a, b] * v[b]
-        if pivot > NOTHING:
-            L[a, a] = np.sqrt(pivot)
-            u[a], v[a] = x / L[a, a], y / L[a, a]
+    if size == 1:
+        x, y = C[S[0], i], C[S[0], j]
+        uu, vv, uv = x * x, y * y, x * y
+    else:
+        u, v = work[size], work[size + 1]
+        for a in range(size):
+            pivot, x, y = 1.0, C[S[a], i], C[S[a], j]
+            for b in range(a):
+                entry = C[S[a], S[b]]
+                for c in range(b):
+                    entry -= work[a, c] * work[b, c]
+                entry = entry / work[b, b] if work[b, b] > 0.0 else 0.0
+                work[a, b] = entry
+                pivot -= entry * entry
+                x -= entry * u[b]
+                y -= entry * v[b]
+            keep = pivot > NOTHING
+            work[a, a] = np.sqrt(pivot) if keep else 0.0
+            u[a], v[a] = (x / work[a, a], y / work[a, a]) if keep else (0.0, 0.0)
             uu += u[a] * u[a]
             vv += v[a] * v[a]
             uv += u[a] * v[a]

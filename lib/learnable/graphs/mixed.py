@@ -185,7 +185,7 @@ class MixedGraph:
         left, right = {CIRCLE: "o", ARROW: "<", TAIL: ""}, {CIRCLE: "o", ARROW: ">", TAIL: ""}
         shown = []
         for i, j in np.argwhere(np.triu(self.adjacency)).tolist():
-            if (self._marks[i, j], self._marks[j, i]) == (TAIL, ARROW):
+            if self._marks[j, i] == ARROW and self._marks[i, j] != ARROW:
                 i, j = j, i
             shown.append(f"{i} {left[int(self._marks[j, i])]}-{right[int(self._marks[i, j])]} {j}")
         more = ", ..." if len(shown) > 8 else ""
