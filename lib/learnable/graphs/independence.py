@@ -35,6 +35,8 @@ __all__ = [
 # A variance that remains of a standardised variable below this share is rounding: the variable is a function of others.
 NOTHING = 1e-11
 
+WHOLE = (int, np.integer)  # a tuple: a union would be built anew for each of many questions
+
 
 class _Judge:
     """Counts questions by the size of the conditioning set, and checks the nodes."""
@@ -60,11 +62,11 @@ class _Judge:
 
     def _question(self, i, j, given):
         try:
-            given = (given,) if isinstance(given, int | np.integer) else tuple(given)
+            given = (given,) if isinstance(given, WHOLE) else tuple(given)
         except TypeError:
             raise TypeError(f"given must be a node or an iterable of nodes, got {type(given).__name__}") from None
         for node in (i, j, *given):
-            if isinstance(node, bool) or not isinstance(node, int | np.integer) or not 0 <= node < self.n_nodes:
+            if not isinstance(node, WHOLE) or isinstance(node, bool) or not 0 <= node < self.n_nodes:
                 raise ValueError(f"i, j and given must name nodes 0, ..., {self.n_nodes - 1}, got {node!r}")
         if i == j or i in given or j in given or len(set(given)) < len(given):
             raise ValueError(f"i, j and given must be distinct, got {i}, {j} and {given}")
