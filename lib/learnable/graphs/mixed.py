@@ -346,15 +346,17 @@ def draw_graph(graph, ax, positions=None, labels=None, highlight=None):
             i, j = j, i
         step = (positions[j] - positions[i]) / np.linalg.norm(positions[j] - positions[i])
         start, end = positions[i] + radius * step, positions[j] - radius * step
+        ring = 0.56 * radius * step  # a circle takes the end of the line
+        tip, tail = end - ring * (marks[i, j] == CIRCLE), start + ring * (marks[j, i] == CIRCLE)
         colour = highlight.get(frozenset((i, j)), ink)
         ends = tuple(TAIL if mark == CIRCLE else int(mark) for mark in (marks[j, i], marks[i, j]))
         width = 2.4 if frozenset((i, j)) in highlight else 1.2
         arrow = {"arrowstyle": style[ends], "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}
-        ax.add_patch(FancyArrowPatch(start, end, color=colour, lw=width, zorder=1, **arrow))
+        ax.add_patch(FancyArrowPatch(tail, tip, color=colour, lw=width, zorder=1, **arrow))
         for mark, at, inward in ((marks[j, i], start, step), (marks[i, j], end, -step)):
             if mark == CIRCLE:
-                ring = Circle(at + 0.28 * radius * inward, 0.28 * radius, fc=ax.get_facecolor(), ec=colour, zorder=2)
-                ax.add_patch(ring)
+                centre = at + 0.28 * radius * inward
+                ax.add_patch(Circle(centre, 0.28 * radius, fc=ax.get_facecolor(), ec=colour, zorder=2))
     for place, label in zip(positions, labels, strict=True):
         ax.add_patch(Circle(place, radius, fc=ax.get_facecolor(), ec=ink, lw=1.0, zorder=3))
         ax.text(*place, label, ha="center", va="center", zorder=4)

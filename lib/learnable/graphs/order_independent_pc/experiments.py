@@ -75,10 +75,10 @@ def _skeleton_figures(found, truth):
 
 @study(
     source=f"{PAPER}, Figures 7 and 8",
-    paper={"repetitions": 15, "p": [1000], "n": [50], "n_neighbors": [2], "orders": [6], "alpha": [0.0025, 0.01, 0.04]},
+    paper={"repetitions": 6, "p": [1000], "n": [50], "n_neighbors": [2], "orders": [5], "alpha": [0.01, 0.04]},
     lecture={"repetitions": 2, "p": [100], "n": [50], "n_neighbors": [2], "orders": [4], "alpha": [0.04]},
     paired=("alpha",),
-    note="15 graphs and 6 orders in place of 250 and 20; three levels of seven",
+    note="6 graphs and 5 orders in place of 250 and 20; two levels of seven",
 )
 def orientations(random_state, *, p, n, n_neighbors, orders, alpha):
     """Structural Hamming distance of all twelve variants: its mean and its variance over the orders."""
@@ -87,17 +87,10 @@ def orientations(random_state, *, p, n, n_neighbors, orders, alpha):
 
 @study(
     source=f"{PAPER}, Figures 13 and 14",
-    paper={
-        "repetitions": 30,
-        "p": [50],
-        "n": [1000],
-        "n_neighbors": [2, 4],
-        "orders": [10],
-        "alpha": [0.0025, 0.01, 0.04],
-    },
+    paper={"repetitions": 15, "p": [50], "n": [1000], "n_neighbors": [2, 4], "orders": [6], "alpha": [0.01, 0.04]},
     lecture={"repetitions": 2, "p": [20], "n": [500], "n_neighbors": [2], "orders": [4], "alpha": [0.01]},
     paired=("alpha",),
-    note="30 graphs and 10 orders in place of 250 and 50; three levels of seven",
+    note="15 graphs and 6 orders in place of 250 and 50; two levels of seven",
 )
 def low_dimensional(random_state, *, p, n, n_neighbors, orders, alpha):
     """The same where there are more observations than variables."""
@@ -126,12 +119,12 @@ def _all_variants(random_state, p, n, n_neighbors, orders, alpha):
 @study(
     source=f"{PAPER}, Figures 15 to 18",
     paper=[
-        {"repetitions": 20, "p": [50], "n": [50], "n_neighbors": [2], "orders": [5], "alpha": [0.01, 0.04]},
-        {"repetitions": 6, "p": [50], "n": [1000], "n_neighbors": [2], "orders": [3], "alpha": [0.01]},
+        {"repetitions": 15, "p": [50], "n": [50], "n_neighbors": [2], "orders": [4], "alpha": [0.04]},
+        {"repetitions": 3, "p": [50], "n": [1000], "n_neighbors": [2], "orders": [2], "alpha": [0.01]},
     ],
     lecture={"repetitions": 1, "p": [15], "n": [500], "n_neighbors": [2], "orders": [2], "alpha": [0.01]},
     paired=("alpha",),
-    note="20 graphs and 5 orders (6 and 3 for n = 1000) in place of 120 or 250 and 20 or 50; sets of at most 3 nodes",
+    note="15 graphs and 4 orders (3 and 2 for n = 1000) in place of 120 or 250 and 20 or 50; sets of at most 3 nodes",
 )
 def hidden(random_state, *, p, n, n_neighbors, orders, alpha):
     """FCI and RFCI against the graph that an oracle gives: errors in edges and in end marks."""
@@ -161,7 +154,10 @@ EXAMPLE = {(0, 1): 0.7, (1, 2): 0.8, (2, 3): 0.6, (0, 4): 0.5, (3, 4): 0.9}
 
 @study(
     source=f"{PAPER}, Section 4.5 (consistency; no figures are printed)",
-    paper={"repetitions": 200, "graph": ["example 2", "random"], "n": [100, 1000, 10_000, 100_000]},
+    paper=[
+        {"repetitions": 100, "graph": ["example 2", "random"], "n": [100, 1000, 10_000]},
+        {"repetitions": 40, "graph": ["example 2", "random"], "n": [100_000]},
+    ],
     lecture={"repetitions": 20, "graph": ["example 2"], "n": [1000, 10_000]},
     note="the source proves consistency and simulates none of it",
 )
@@ -180,7 +176,7 @@ def consistency(random_state, *, graph, n):
 
 @study(
     source=f"{PAPER}, Figures 1(b), 11 and 12 (simulated stand-in)",
-    paper={"repetitions": 10, "p": [300], "n": [63], "n_draws": [25], "alpha": [0.01]},
+    paper={"repetitions": 4, "p": [300], "n": [63], "n_draws": [25], "alpha": [0.01]},
     lecture={"repetitions": 1, "p": [40], "n": [63], "n_draws": [4], "alpha": [0.01]},
     note="the yeast data cannot be passed on: a linear model with 300 variables in place of 5361 genes, 25 subsamples",
 )
