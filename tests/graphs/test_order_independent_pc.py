@@ -545,3 +545,15 @@ def test_estimated_graphs_may_have_no_extension():
         except ValueError:
             assert not is_valid_cpdag(graph)
     assert graphs[1].bidirected_edges
+
+
+def test_erratum_the_missing_independence_of_example_2():
+    oracle = OracleIndependence(EXAMPLE_2)
+    assert oracle.independent(1, 4, [0, 2]) and oracle.independent(2, 4, [0, 3])
+
+
+def test_erratum_the_covariance_of_a_sparse_dag_is_dense():
+    chain = DAG(np.eye(10, k=1, dtype=bool))
+    X = LinearSEM(0.5 * np.eye(10, k=1)).sample(50, random_state=0)
+    more = gaussian_bic(X, chain, parameters="covariance") - gaussian_bic(X, chain)
+    assert more == pytest.approx(np.log(50) * (55 + 10 - (9 + 20)))

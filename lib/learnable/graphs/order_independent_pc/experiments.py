@@ -87,10 +87,10 @@ def orientations(random_state, *, p, n, n_neighbors, orders, alpha):
 
 @study(
     source=f"{PAPER}, Figures 13 and 14",
-    paper={"repetitions": 15, "p": [50], "n": [1000], "n_neighbors": [2, 4], "orders": [6], "alpha": [0.01, 0.04]},
+    paper={"repetitions": 10, "p": [50], "n": [1000], "n_neighbors": [2, 4], "orders": [6], "alpha": [0.01, 0.04]},
     lecture={"repetitions": 2, "p": [20], "n": [500], "n_neighbors": [2], "orders": [4], "alpha": [0.01]},
     paired=("alpha",),
-    note="15 graphs and 6 orders in place of 250 and 50; two levels of seven",
+    note="10 graphs and 6 orders in place of 250 and 50; two levels of seven",
 )
 def low_dimensional(random_state, *, p, n, n_neighbors, orders, alpha):
     """The same where there are more observations than variables."""
@@ -117,14 +117,11 @@ def _all_variants(random_state, p, n, n_neighbors, orders, alpha):
 
 
 @study(
-    source=f"{PAPER}, Figures 15 to 18",
-    paper=[
-        {"repetitions": 15, "p": [50], "n": [50], "n_neighbors": [2], "orders": [4], "alpha": [0.04]},
-        {"repetitions": 3, "p": [50], "n": [1000], "n_neighbors": [2], "orders": [2], "alpha": [0.01]},
-    ],
+    source=f"{PAPER}, Figures 17 and 18",
+    paper={"repetitions": 12, "p": [50], "n": [50], "n_neighbors": [2], "orders": [4], "alpha": [0.04]},
     lecture={"repetitions": 1, "p": [15], "n": [500], "n_neighbors": [2], "orders": [2], "alpha": [0.01]},
     paired=("alpha",),
-    note="15 graphs and 4 orders (3 and 2 for n = 1000) in place of 120 or 250 and 20 or 50; sets of at most 3 nodes",
+    note="12 graphs and 4 orders in place of 250 and 50; one level and one density; sets of at most 3 nodes",
 )
 def hidden(random_state, *, p, n, n_neighbors, orders, alpha):
     """FCI and RFCI against the graph that an oracle gives: errors in edges and in end marks."""
@@ -155,8 +152,8 @@ EXAMPLE = {(0, 1): 0.7, (1, 2): 0.8, (2, 3): 0.6, (0, 4): 0.5, (3, 4): 0.9}
 @study(
     source=f"{PAPER}, Section 4.5 (consistency; no figures are printed)",
     paper=[
-        {"repetitions": 100, "graph": ["example 2", "random"], "n": [100, 1000, 10_000]},
-        {"repetitions": 40, "graph": ["example 2", "random"], "n": [100_000]},
+        {"repetitions": 60, "graph": ["example 2", "random"], "n": [100, 1000, 10_000]},
+        {"repetitions": 20, "graph": ["random"], "n": [100_000]},
     ],
     lecture={"repetitions": 20, "graph": ["example 2"], "n": [1000, 10_000]},
     note="the source proves consistency and simulates none of it",
@@ -176,9 +173,9 @@ def consistency(random_state, *, graph, n):
 
 @study(
     source=f"{PAPER}, Figures 1(b), 11 and 12 (simulated stand-in)",
-    paper={"repetitions": 4, "p": [300], "n": [63], "n_draws": [25], "alpha": [0.01]},
+    paper={"repetitions": 3, "p": [300], "n": [63], "n_draws": [20], "alpha": [0.01]},
     lecture={"repetitions": 1, "p": [40], "n": [63], "n_draws": [4], "alpha": [0.01]},
-    note="the yeast data cannot be passed on: a linear model with 300 variables in place of 5361 genes, 25 subsamples",
+    note="the yeast data cannot be passed on: a linear model with 300 variables in place of 5361 genes, 20 subsamples",
 )
 def effects(random_state, *, p, n, n_draws, alpha):
     """How many of the largest tenth of the true effects are among the first 500 ranked ones."""
