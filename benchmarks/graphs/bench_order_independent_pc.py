@@ -27,14 +27,14 @@ def separated(graph, queries):
     return [nx.is_d_separator(graph, {x}, {y}, set(given)) for x, y, *given in queries]
 
 
-for p in bench.sizes([50, 150, 500]):
+for p in bench.sizes([25, 50, 100]):
     X = random_linear_sem(random_dag(p, 2, random_state=p), random_state=p).sample(50, random_state=p)
     bench.compare(
         "skeleton of PC-stable, n = 50",
         size=p,
         ours=lambda X=X: adjacency_search(GaussianIndependence(X, 0.01)).adjacency,
         peers={
-            "causal-learn": Once(lambda X=X: causal_learn(X, 0.01)) if p > 100 else lambda X=X: causal_learn(X, 0.01)
+            "causal-learn": Once(lambda X=X: causal_learn(X, 0.01)) if p > 60 else lambda X=X: causal_learn(X, 0.01)
         },
         accuracy=lambda ours, peer: f"{int((ours != peer).sum()) // 2} edges differ",
     )

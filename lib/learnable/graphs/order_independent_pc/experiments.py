@@ -201,7 +201,8 @@ def effects(random_state, *, p, n, n_draws, alpha):
                 X, PC(alpha, **chosen), n_draws=n_draws, permute=permute, top=2 * first, random_state=random_state
             )
             figures[f"{name}{suffix}"] = _hits(settled.ranked, total, first)
-    figures["guessing"] = first * 0.1
+    largest = min(round(0.1 * p * (p - 1)), int((total != 0).sum()))  # fewer effects than a tenth may exist
+    figures["guessing"] = first * largest / (p * (p - 1))
     return figures
 
 
