@@ -4,6 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learnable.graphs.dags import DAG, d_separated_many, random_dag
 from learnable.graphs.independence import GaussianIndependence, ListedIndependence, OracleIndependence
@@ -11,6 +12,7 @@ from learnable.graphs.linear_sem import random_linear_sem
 from learnable.graphs.mixed import MixedGraph
 from learnable.graphs.order_independent_pc import (
     FCI,
+    PC,
     RFCI,
     adjacency_search,
     fci,
@@ -180,3 +182,8 @@ def test_estimators_and_bad_input():
         fci(X)
     with pytest.raises(ValueError, match="node"):
         possible_d_sep(fitted.graph_, 7)
+
+
+@parametrize_with_checks([PC(), FCI(), RFCI()])
+def test_estimators_keep_the_protocol_of_scikit_learn(estimator, check):
+    check(estimator)
