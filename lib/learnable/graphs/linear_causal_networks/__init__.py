@@ -1,11 +1,2 @@
-"""Linear causal networks from the inverse covariance: the idea in two sentences, and the source (Author year).
-
-By concept:
-
-- :mod:`.means`: running means, and from when on to believe them;
-- :mod:`.experiments`: the tables of the source, at any scale.
-"""
-
-from learnable.graphs.linear_causal_networks.means import Settling, running_mean, settle, standard_error
-
-__all__ = ["Settling", "running_mean", "settle", "standard_error"]
+from learnable.graphs.linear_causal_networks.local_scores import *
+from learnable.graphs.linear_causal_networks.treewidth import *
