@@ -120,20 +120,20 @@ def closure(paths):
 
 
 @njit(cache=True)
-def join(left, right, count):
-    """Pairs with equal parent sets whose paths together have no cycle; scores add up."""
+def join(left, key, right, count):
+    """Pairs with equal parent sets, sorted by `key`, whose paths together have no cycle; scores add up."""
     loops = np.uint64(0x8040201008040201)
     code, paths, score = np.empty(count, np.int64), np.empty(count, np.uint64), np.empty(count)
     first, second = np.empty(count, np.int64), np.empty(count, np.int64)
     made, i, k = 0, 0, 0
     while i < len(left.code) and k < len(right.code):
-        if left.code[i] < right.code[k]:
+        if key[i] < right.code[k]:
             i += 1
-        elif left.code[i] > right.code[k]:
+        elif key[i] > right.code[k]:
             k += 1
         else:
-            same, stop_i, stop_k = left.code[i], i, k
-            while stop_i < len(left.code) and left.code[stop_i] == same:
+            same, stop_i, stop_k = key[i], i, k
+            while stop_i < len(key) and key[stop_i] == same:
                 stop_i += 1
             while stop_k < len(right.code) and right.code[stop_k] == same:
                 stop_k += 1
@@ -142,7 +142,7 @@ def join(left, right, count):
                     relation = closure(left.paths[a] | right.paths[b])
                     if relation & loops:
                         continue
-                    code[made], paths[made], score[made] = same, relation, left.score[a] + right.score[b]
+                    code[made], paths[made], score[made] = left.code[a], relation, left.score[a] + right.score[b]
                     first[made], second[made] = a, b
                     made += 1
             i, k = stop_i, stop_k

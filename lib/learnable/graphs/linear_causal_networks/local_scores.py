@@ -1,6 +1,6 @@
-r"""Scores of parent sets: what a node costs when it is predicted from a set of neighbours (Loh and Bühlmann 2014, Sec. 4).
+r"""Scores of parent sets: what a node costs when it is predicted from a set of neighbours.
 
-From any covariance-like matrix Γ, be it Σ, the sample covariance or one corrected for missing values,
+Loh and Bühlmann 2014, Sec. 4. From any covariance-like matrix Γ, be it Σ, a sample covariance or a corrected one,
 ::
 
     f_j(S) = (Γ_jj - Γ_jS Γ_SS⁻¹ Γ_Sj) / σ_j²,    score(G) = Σ_j f_j(Pa_G(j)).
@@ -241,7 +241,9 @@ def check_covariance(covariance, name="covariance"):
     if diagonal.min() < 0:
         raise ValueError(f"{name} must have a non-negative diagonal, got {diagonal.min():g}")
     if not 1e-140 <= diagonal.max() <= 1e140 and diagonal.max() > 0:
-        raise ValueError(f"{name} must have variances between 1e-140 and 1e140, got {diagonal.max():g}: change the unit")
+        raise ValueError(
+            f"{name} must have variances between 1e-140 and 1e140, got {diagonal.max():g}: change the unit"
+        )
     bound = np.sqrt(diagonal)
     if (np.abs(covariance) > 1.000001 * np.multiply.outer(bound, bound) + 1e-300).any():
         raise ValueError(f"{name} must be positive semidefinite, but a covariance exceeds the two standard deviations")

@@ -4,15 +4,19 @@ Loh and Bühlmann 2014, Sec. 6.2, after Ordyniak and Szeider 2012. Nodes are eli
 its neighbours at that moment form a *bag*, and the bags form a tree. On the way up from the leaves a vertex is
 *introduced* (its parents are guessed), bags of several children are *joined*, and a vertex all of whose neighbours have
 been seen is *forgotten* (its score is paid). What is below a bag matters for the rest through three things only: the
-parents of the vertices in the bag, the directed paths among them, and the score paid so far. Such a triple is a *record*.
+parents of the vertices in the bag, the directed paths among them, and the score paid so far. These
+three make a *record*.
 
 Beside what the source does, a parent set that a subset of it does not let win is dropped at once, and so is a record
-with the same parents, more paths and no smaller score than another.
+with the same parents, more paths and no smaller score than another. And a vertex that takes part in no further join is
+*settled* before it is forgotten: its score is paid, and of its parents only those still to come are kept, since the
+others are in the paths already. A child is joined as soon as its vertices are there, not only when all are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -214,10 +218,17 @@ class _Search:
                 f"scores must leave at most {1 << self.shift} parent sets for a node in bags of {self.size}, got "
                 f"{longest}: add a penalty or lower max_parents"
             )
+        p = len(kept)
         self.children = [[] for _ in kept]
+        self.place = np.empty(p, dtype=np.int64)
+        self.place[tree.order] = np.arange(p)
         for v in tree.order:
             if tree.parent[v] >= 0:
                 self.children[tree.parent[v]].append(int(v))
+        self.last_join = np.full(p, -1)
+        for v in tree.order:
+            if len(self.children[v]) > 1:
+                self.last_join[list(tree.bags[v])] = self.place[v]
         self.slot = self._slots()
         self.n_records = 0
 
@@ -232,77 +243,104 @@ class _Search:
     def run(self):
         """The smallest score, and the place of the chosen parent set of each node in `kept`."""
         forgotten = {}
-        total, way = 0.0, {}
-        for v in self.tree.order:
-            below = [self._lift(v, u, *forgotten.pop(u)) for u in self.children[v]]
-            records, trail = below[0] if below else self._lift(v, None, _start(), None)
-            for other, other_trail in below[1:]:
-                records, trail = self._join(records, trail, other, other_trail)
-            records, trail = self._forget(v, records, trail)
-            self.n_records += len(records.code)
+        total, way = 0.0, []
+        for v in self.tree.order.tolist():
+            state = self._gather(v, [(u, forgotten.pop(u)) for u in self.children[v]])
+            state = self._forget(v, state)
+            self.n_records += len(state.records.code)
             if self.tree.parent[v] >= 0:
-                forgotten[int(v)] = (records, trail)
+                forgotten[v] = state
             else:
-                total += float(records.score[0])
-                way[int(v)] = (trail, 0)
+                total += float(state.records.score[0])
+                way.append(state.trail)
         chosen = np.empty(len(self.kept), dtype=np.int64)
-        for trail, index in way.values():
-            _unwind(trail, index, chosen)
+        for trail in way:
+            _unwind(trail, 0, chosen)
         return total, chosen
 
-    def _lift(self, v, child, records, trail):
-        """Introduce the vertices of the bag of v that the child's bag lacks."""
-        present = list(self.tree.bags[child][1:]) if child is not None else []
-        for u in sorted(set(self.tree.bags[v]) - set(present)):
-            records, trail = self._introduce(int(u), present, records, trail)
-            present.append(int(u))
-        return records, trail
+    def _gather(self, v, below):
+        """The records of the bag of v: from the largest child on, introduce what is missing and join when possible."""
+        below = sorted(below, key=lambda child: len(self.tree.bags[child[0]]))
+        first, state = below.pop() if below else (None, _State(_start(), None, {}))
+        present = list(self.tree.bags[first][1:]) if first is not None else []
+        missing = sorted(set(self.tree.bags[v]) - set(present))
+        while True:
+            for child in [c for c in below if set(self.tree.bags[c[0]][1:]) <= set(present)]:
+                below.remove(child)
+                state = self._join(state, child[1], self.tree.bags[child[0]][1:])
+            state = self._settle(state, v, present, joined=not below)
+            if not missing:
+                return state
+            u = missing.pop(0)
+            state = self._introduce(u, present, state)
+            present.append(u)
 
-    def _introduce(self, u, present, records, trail):
-        slot, shift = self.slot, self.shift
+    def _introduce(self, u, present, state):
+        slot, kept = self.slot, self.kept[u]
+        parents = np.zeros(len(kept), dtype=np.uint8)
+        tables = [state.tables.get(x, self.kept[x]) for x in present]
+        is_parent = np.zeros((len(present), max(map(len, tables), default=1)), dtype=np.bool_)
+        for row, (x, table) in enumerate(zip(present, tables, strict=True)):
+            parents |= (_has(kept, self.scores.candidates[u], x) << slot[x]).astype(np.uint8)
+            is_parent[row, : len(table)] = _has(table, self.scores.candidates[x], u)
         here = np.array([int(slot[x]) for x in present], dtype=np.int64)
-        parents = np.zeros(len(self.kept[u]), dtype=np.uint8)
-        width = max([len(self.kept[x]) for x in present], default=1)
-        is_parent = np.zeros((len(present), width), dtype=np.bool_)
-        for row, x in enumerate(present):
-            bit = np.flatnonzero(self.scores.candidates[u] == x)
-            if len(bit):
-                parents |= ((self.kept[u] >> bit[0] & 1) << slot[x]).astype(np.uint8)
-            bit = np.flatnonzero(self.scores.candidates[x] == u)
-            if len(bit):
-                is_parent[row, : len(self.kept[x])] = self.kept[x] >> bit[0] & 1
-        sets = Candidates(int(slot[u]), shift, parents, here, is_parent)
-        count = count_introductions(records, sets)
+        sets = Candidates(int(slot[u]), self.shift, parents, here, is_parent)
+        count = count_introductions(state.records, sets)
         self._check(count, u)
-        made, source, choice = introduce(records, sets, count)
-        return made, ("introduce", trail, source, u, choice)
+        records, source, choice = introduce(state.records, sets, count)
+        return _State(records, ("introduce", state.trail, source, u, choice), state.tables)
 
-    def _forget(self, v, records, trail):
-        slot, shift = int(self.slot[v]), self.shift
-        field = np.int64((1 << shift) - 1) << (shift * slot)
-        choice = (records.code & field) >> (shift * slot)
-        score = records.score + self.scores.values[v][self.kept[v]][choice]
-        clear = np.uint64(0)
+    def _settle(self, state, v, present, joined):
+        """Pay for the vertices that no join will meet again, and keep of their parents what is still to come."""
+        code, score, tables = state.records.code, state.records.score, dict(state.tables)
+        now, changed = self.place[v], False
+        for x in present:
+            if self.last_join[x] > now or (self.last_join[x] == now and not joined):
+                continue
+            field = self._field(code, x)
+            if x not in tables:
+                score = score + self.scores.values[x][self.kept[x]][field]
+            table, candidates = tables.get(x, self.kept[x]), self.scores.candidates[x]
+            open_bits = sum(1 << b for b, c in enumerate(candidates) if self.place[c] >= now and c not in present)
+            tables[x], place = np.unique(table & open_bits, return_inverse=True)
+            code = code + ((place[field] - field) << (self.shift * int(self.slot[x])))
+            changed = True
+        if not changed:
+            return state
+        return self._reduce(Records(code, state.records.paths, score), state.trail, tables)
+
+    def _forget(self, v, state):
+        slot, records = int(self.slot[v]), state.records
+        field, score = self._field(records.code, v), records.score
+        if v not in state.tables:
+            score = score + self.scores.values[v][self.kept[v]][field]
+        clear = np.uint64(0xFF) << np.uint64(8 * slot)
         for other in range(SLOTS):
             clear |= np.uint64(1) << np.uint64(8 * other + slot)
-        clear |= np.uint64(0xFF) << np.uint64(8 * slot)
-        records = Records(records.code & ~field, records.paths & ~clear, score)
-        return self._reduce(records, ("forget", trail))
+        tables = {x: table for x, table in state.tables.items() if x != v}
+        code = records.code - (field << (self.shift * slot))
+        return self._reduce(Records(code, records.paths & ~clear, score), state.trail, tables)
 
-    def _join(self, left, left_trail, right, right_trail):
-        left, left_trail = self._reduce(left, ("forget", left_trail))
-        right, right_trail = self._reduce(right, ("forget", right_trail))
-        count = count_pairs(left.code, right.code)
+    def _join(self, left, right, shared):
+        """Pairs of records with the same parents of the vertices that they share, all those of the right one."""
+        fields = sum(((1 << self.shift) - 1) << (self.shift * int(self.slot[x])) for x in shared)
+        order = np.argsort(left.records.code & fields, kind="stable")
+        sorted_left = Records(*(array[order] for array in left.records))
+        key = sorted_left.code & fields
+        count = count_pairs(key, right.records.code)
         self._check(count, None)
-        records, first, second = join(left, right, count)
-        return self._reduce(records, ("join", left_trail, right_trail, first, second))
+        records, first, second = join(sorted_left, key, right.records, count)
+        return self._reduce(records, ("join", left.trail, right.trail, order[first], second), left.tables)
 
-    def _reduce(self, records, trail):
+    def _reduce(self, records, trail, tables):
         """Sort by parents, then score; drop what another record dominates."""
         order = np.lexsort((records.score, records.code))
         records = Records(records.code[order], records.paths[order], records.score[order])
         keep = keep_undominated(records)
-        return Records(*(array[keep] for array in records)), (*trail, order[keep])
+        return _State(Records(*(array[keep] for array in records)), ("reduce", trail, order[keep]), tables)
+
+    def _field(self, code, vertex):
+        return (code >> (self.shift * int(self.slot[vertex]))) & ((1 << self.shift) - 1)
 
     def _check(self, count, vertex):
         if count > self.max_records:
@@ -311,6 +349,20 @@ class _Search:
                 f"scores must need at most max_records = {self.max_records} records for a bag, got {count} {where}: "
                 "estimate a sparser graph, add a penalty, lower max_parents, or search greedily"
             )
+
+
+class _State(NamedTuple):
+    """Records of a bag, where they came from, and for settled vertices what their field in the code means."""
+
+    records: Records
+    trail: tuple
+    tables: dict
+
+
+def _has(masks, candidates, node):
+    """Whether each set holds `node`, as zeros and ones."""
+    bit = np.flatnonzero(candidates == node)
+    return masks >> bit[0] & 1 if len(bit) else np.zeros(len(masks), dtype=np.int64)
 
 
 def _start():
@@ -328,10 +380,9 @@ def _unwind(trail, index, chosen):
             _, below, source, vertex, choice = trail
             chosen[vertex] = choice[index]
             stack.append((below, source[index]))
-        elif trail[0] == "forget":
+        elif trail[0] == "reduce":
             stack.append((trail[1], trail[2][index]))
         else:
-            _, left, right, first, second, kept = trail
-            pair = kept[index]
-            stack.append((left, first[pair]))
-            stack.append((right, second[pair]))
+            _, left, right, first, second = trail
+            stack.append((left, first[index]))
+            stack.append((right, second[index]))
