@@ -12,7 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Candidates", "Records", "count_introductions", "count_pairs", "introduce", "join", "keep_undominated"]
+__all__ = [
+    "Candidates",
+    "Records",
+    "count_introductions",
+    "count_pairs",
+    "first_of_each",
+    "introduce",
+    "join",
+    "keep_undominated",
+]
 
 
 class Records(NamedTuple):
@@ -150,18 +159,30 @@ def join(left, key, right, count):
 
 
 @njit(cache=True)
-def keep_undominated(records):
-    """Which records to keep, sorted by parents and score: none with the same parents, fewer paths, no larger score."""
-    n = len(records.code)
+def first_of_each(code, paths):
+    """Which entries differ from the one before."""
+    keep = np.ones(len(code), dtype=np.bool_)
+    for r in range(1, len(code)):
+        keep[r] = code[r] != code[r - 1] or paths[r] != paths[r - 1]
+    return keep
+
+
+@njit(cache=True)
+def keep_undominated(code, paths):
+    """Which records to keep, sorted by parents and score: none with the same parents, fewer paths, no larger score.
+
+    Each is compared with the best 64 of its group, so that the cost stays linear; keeping one too many does no harm.
+    """
+    n = len(code)
     keep = np.zeros(n, dtype=np.bool_)
     kept = np.empty(n, dtype=np.int64)
     start, size = 0, 0
     for r in range(n):
-        if r and records.code[r] != records.code[r - 1]:
+        if r and code[r] != code[r - 1]:
             start = size
         new = True
-        for m in range(start, size):
-            if records.paths[kept[m]] & ~records.paths[r] == 0:
+        for m in range(start, min(size, start + 64)):
+            if paths[kept[m]] & ~paths[r] == 0:
                 new = False
                 break
         if new:

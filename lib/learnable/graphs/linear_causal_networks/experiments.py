@@ -77,10 +77,10 @@ def weights(random_state, *, p, n, variances):
 @study(
     source="Loh and Bühlmann 2014, Lemma 16 and Corollary 22",
     paper=[
-        {"repetitions": 40, "p": [50, 100, 200], "n over log p": [10, 20, 40, 60, 80, 120], "moral": ["nodewise"]},
-        {"repetitions": 8, "p": [50, 100, 200], "n over log p": [20, 40, 60, 80], "moral": ["glasso"]},
+        {"repetitions": 40, "p": [50, 100, 200], "n over log p": [20, 40, 80, 160, 320], "moral": ["nodewise"]},
+        {"repetitions": 8, "p": [50, 100], "n over log p": [20, 40, 80, 160], "moral": ["glasso"]},
     ],
-    lecture={"repetitions": 3, "p": [50, 100], "n over log p": [20, 60], "moral": ["nodewise"]},
+    lecture={"repetitions": 3, "p": [50, 100], "n over log p": [20, 160], "moral": ["nodewise"]},
     note="the source prints no experiment; random trees, Laplace errors with equal variances",
 )
 def collapse(random_state, *, p, moral, **setting):
@@ -103,13 +103,13 @@ def collapse(random_state, *, p, moral, **setting):
     note="the source prints a bound, no times; processor seconds of this machine",
 )
 def runtime(random_state, *, p, width):
-    """Processor seconds and records of the exact search, for banded DAGs whose moral graph has the given width."""
+    """Processor seconds and records of the exact search with at most three parents, in banded graphs of given width."""
     parents = [list(range(max(0, k - width), k)) for k in range(p)]
     model = random_linear_sem(DAG.from_parents(parents), weights=(0.3, 0.6), signed=True, random_state=random_state)
     covariance = np.cov(model.sample(2000, random_state=random_state).T)
     best_dag_treewidth(parent_scores(np.eye(3)))  # what compiles does so once
     started = time.process_time()
-    scores = parent_scores(covariance, moral_graph(model.dag), penalty=np.log(2000 * p) / 2000)
+    scores = parent_scores(covariance, moral_graph(model.dag), penalty=np.log(2000 * p) / 2000, max_parents=3)
     found = best_dag_treewidth(scores)
     return {"seconds": time.process_time() - started, "records": found.n_records, "width": found.width}
 
@@ -145,7 +145,7 @@ def competitors(random_state, *, p, n, error, scale, method):
     if method == "PC":
         found = pc_cpdag(S, n)
     elif method == "BIC":
-        found = cpdag(LinearDAGLearner(score="bic").fit(X).dag_)
+        found = cpdag(LinearDAGLearner(criterion="bic").fit(X).dag_)
     elif method == "equal variances":
         found = LinearDAGLearner().fit(X).dag_
     else:

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from learnable.graphs.dags import DAG
 from learnable.graphs.linear_causal_networks.corrupted import corrected_covariance, nearest_covariance
@@ -43,7 +43,7 @@ class LinearDAGLearner(BaseEstimator):
     search : {"auto", "treewidth", "subset", "greedy"}, default="auto"
         Exact over a tree decomposition, exact over subsets, or greedy; "auto" is the first, and the last with a
         warning where the graph is too wide for it.
-    score : {"squared", "bic"}, default="squared"
+    criterion : {"squared", "bic"}, default="squared"
         The weighted squared error, or the Gaussian likelihood with free variances.
     alpha, threshold : float, optional
         For :func:`estimate_moral_graph`.
@@ -54,6 +54,8 @@ class LinearDAGLearner(BaseEstimator):
     prune : bool, default=True
         Drop parents afterwards that the extended BIC of a node's regression does not keep: without a penalty the best
         DAG has superfluous edges (Loh and Bühlmann 2014, (26)).
+    max_records : int, default=500_000
+        Limit of the exact search (:func:`best_dag_treewidth`); a few microseconds each.
     noise_covariance : float or array-like, optional
         Covariance of additive noise in the data, to be subtracted (:func:`corrected_covariance`).
 
@@ -93,23 +95,25 @@ class LinearDAGLearner(BaseEstimator):
         *,
         moral="auto",
         search="auto",
-        score="squared",
+        criterion="squared",
         alpha=None,
         threshold=None,
         penalty="auto",
         max_parents=None,
         prune=True,
+        max_records=500_000,
         noise_covariance=None,
     ):
         self.noise_variance = noise_variance
         self.moral = moral
         self.search = search
-        self.score = score
+        self.criterion = criterion
         self.alpha = alpha
         self.threshold = threshold
         self.penalty = penalty
         self.max_parents = max_parents
         self.prune = prune
+        self.max_records = max_records
         self.noise_covariance = noise_covariance
 
     def fit(self, X, y=None):
@@ -152,21 +156,6 @@ class LinearDAGLearner(BaseEstimator):
         self.n_features_in_ = len(covariance)
         return self._fit(covariance, n_samples)
 
-    def predict(self, X):
-        """Each variable predicted from its parents, X W, in centred units.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-
-        Returns
-        -------
-        ndarray of shape (n, p)
-        """
-        check_is_fitted(self, "weights_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.weights_
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -177,7 +166,7 @@ class LinearDAGLearner(BaseEstimator):
         settings = self._check(p)
         moral = self._moral(covariance, n_samples)
         scale = 1.0
-        if self.score == "squared":
+        if self.criterion == "squared":
             variance = np.ones(p) if isinstance(self.noise_variance, str) else np.asarray(self.noise_variance, float)
             # A root has its error variance and all others at least theirs: so the smallest ratio estimates the factor.
             ratios = np.diagonal(covariance) / variance
@@ -186,8 +175,8 @@ class LinearDAGLearner(BaseEstimator):
             settings["noise_variance"] = variance * scale
         if settings["penalty"] is None:
             log_n, log_p = np.log(n_samples), np.log(p)
-            settings["penalty"] = (log_n + log_p) / n_samples if self.score == "squared" else log_p / 2
-        scores = parent_scores(covariance, moral, kind=self.score, n_samples=n_samples, **settings)
+            settings["penalty"] = (log_n + log_p) / n_samples if self.criterion == "squared" else log_p / 2
+        scores = parent_scores(covariance, moral, kind=self.criterion, n_samples=n_samples, **settings)
         found = self._search(scores)
         dag = self._pruned(scores, found.dag, n_samples) if self.prune else found.dag
         self.covariance_, self.moral_graph_ = covariance, moral
@@ -200,7 +189,7 @@ class LinearDAGLearner(BaseEstimator):
 
     def _check(self, p):
         check_choice(self.search, "search", ("auto", "treewidth", "subset", "greedy"))
-        check_choice(self.score, "score", ("squared", "bic"))
+        check_choice(self.criterion, "criterion", ("squared", "bic"))
         if isinstance(self.noise_variance, str):
             check_choice(self.noise_variance, "noise_variance", ("equal",), also=f"{p} positive numbers")
         else:
@@ -231,7 +220,7 @@ class LinearDAGLearner(BaseEstimator):
         if self.search == "greedy":
             return best_dag_greedy(scores)
         try:
-            return best_dag_treewidth(scores)
+            return best_dag_treewidth(scores, max_records=self.max_records)
         except ValueError as error:
             if self.search == "treewidth":
                 raise

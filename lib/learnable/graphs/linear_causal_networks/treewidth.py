@@ -26,6 +26,7 @@ from learnable.graphs.linear_causal_networks._records import (
     Records,
     count_introductions,
     count_pairs,
+    first_of_each,
     introduce,
     join,
     keep_undominated,
@@ -333,11 +334,12 @@ class _Search:
         return self._reduce(records, ("join", left.trail, right.trail, order[first], second), left.tables)
 
     def _reduce(self, records, trail, tables):
-        """Sort by parents, then score; drop what another record dominates."""
-        order = np.lexsort((records.score, records.code))
-        records = Records(records.code[order], records.paths[order], records.score[order])
-        keep = keep_undominated(records)
-        return _State(Records(*(array[keep] for array in records)), ("reduce", trail, order[keep]), tables)
+        """The best record for each set of parents and paths; then drop what another record dominates."""
+        order = np.lexsort((records.score, records.paths, records.code))
+        order = order[first_of_each(records.code[order], records.paths[order])]
+        order = order[np.lexsort((records.score[order], records.code[order]))]
+        order = order[keep_undominated(records.code[order], records.paths[order])]
+        return _State(Records(*(array[order] for array in records)), ("reduce", trail, order), tables)
 
     def _field(self, code, vertex):
         return (code >> (self.shift * int(self.slot[vertex]))) & ((1 << self.shift) - 1)
