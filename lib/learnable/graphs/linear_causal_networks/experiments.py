@@ -97,7 +97,7 @@ def collapse(random_state, *, p, moral, **setting):
     source="Loh and Bühlmann 2014, Sec. 6.3",
     paper=[
         {"repetitions": 3, "p": [50, 100, 200, 400, 800], "width": [1, 2]},
-        {"repetitions": 3, "p": [50], "width": [3, 4]},
+        {"repetitions": 3, "p": [50, 100, 200], "width": [3]},
     ],
     lecture={"repetitions": 1, "p": [50, 100, 200], "width": [1]},
     note="the source prints a bound, no times; processor seconds of this machine",
