@@ -180,10 +180,11 @@ def _matrix(edges, p):
 @study(
     source="Loh and Bühlmann 2014, (30) and (31)",
     paper={
-        "repetitions": 40,
+        "repetitions": 25,
         "p": [20],
-        "n": [1000],
+        "n": [1000, 10_000],
         "rate": [0.0, 0.1, 0.2, 0.3],
+        "columns": ["alike", "unlike"],
         "treatment": ["corrected", "complete rows", "filled by means"],
     },
     lecture={
@@ -191,16 +192,18 @@ def _matrix(edges, p):
         "p": [15],
         "n": [1000],
         "rate": [0.0, 0.1, 0.3],
+        "columns": ["unlike"],
         "treatment": ["corrected", "filled by means"],
     },
-    paired=("rate", "treatment"),
-    note="the source prints no experiment",
+    paired=("rate", "treatment", "columns"),
+    note="the source prints no experiment; unlike columns miss from nothing to twice the rate",
 )
-def missing(random_state, *, p, n, rate, treatment):
+def missing(random_state, *, p, n, rate, columns, treatment):
     """Structural Hamming distance when a share of the entries is missing; with no rows left, all edges are lost."""
     model = sparse_model(p, 1.0, random_state)
     X = model.sample(n, "laplace", random_state=random_state)
-    X = np.where(random_state.random(X.shape) < rate, np.nan, X)
+    share = np.linspace(0, 2 * rate, p) if columns == "unlike" else rate
+    X = np.where(random_state.random(X.shape) < share, np.nan, X)
     rows = n
     if treatment == "complete rows":
         X = X[~np.isnan(X).any(axis=1)]
