@@ -87,7 +87,7 @@ for p in bench.sizes([8, 12, 15]):
     bench.compare(
         "linear Gaussian class by BIC, moral graph estimated, n = 1,000",
         size=p,
-        ours=lambda X=X: LinearDAGLearner(criterion="bic", penalty=0.0, prune=False).fit(X),
+        ours=lambda X=X: LinearDAGLearner(criterion="bic", edge_cost=0.0, prune=False).fit(X),
         peers={"causal-learn GES": lambda X=X: quietly(lambda: ges.ges(X, score_func="local_score_BIC"))},
         accuracy=not_worse,
     )

@@ -148,7 +148,7 @@ def test_scores_are_residual_variances_of_regressions():
     model = model_of(7, 2, unequal=True)
     X = model.sample(60, random_state=0)
     S = np.cov(X.T)
-    scores = parent_scores(S, noise_variance=model.noise_variance, penalty=0.3)
+    scores = parent_scores(S, noise_variance=model.noise_variance, edge_cost=0.3)
     centred = X - X.mean(axis=0)
     for j in (0, 4, 6):
         for mask in (0, 1, 5, 22, 63):
@@ -162,7 +162,7 @@ def test_scores_are_residual_variances_of_regressions():
 
 def test_bic_scores_and_limits_on_parents():
     S = sample_covariance(model_of(5, 0), 100)
-    scores = parent_scores(S, kind="bic", n_samples=100, max_parents=2, penalty=0.5)
+    scores = parent_scores(S, kind="bic", n_samples=100, max_parents=2, edge_cost=0.5)
     rest = parent_scores(S).residual_variance[3][0b0101]
     expected = 50 * np.log(rest) + 2 * (0.5 * np.log(100) + 0.5)
     assert scores.values[3][0b0101] == pytest.approx(expected)
@@ -331,7 +331,7 @@ def test_the_search_over_a_tree_decomposition_is_exact(seed):
     """Random graphs of every width, with and without penalty, against all orders of six nodes."""
     adjacency = random_graph(6, (0.3, 0.45, 0.55)[seed % 3], seed)
     S = sample_covariance(model_of(6, seed), 40, seed)
-    scores = parent_scores(S, adjacency, penalty=(0.0, 0.05)[seed % 2], max_parents=(None, 2)[seed // 3 % 2])
+    scores = parent_scores(S, adjacency, edge_cost=(0.0, 0.05)[seed % 2], max_parents=(None, 2)[seed // 3 % 2])
     found = best_dag_treewidth(scores)
     assert found.exact and found.score == pytest.approx(brute_force(scores), abs=1e-10)
     assert scores.score(found.dag) == pytest.approx(found.score, abs=1e-10)
@@ -347,7 +347,7 @@ def test_the_complete_graph_is_searched_too():
 def test_it_equals_the_search_over_subsets(seed):
     adjacency = random_graph(10, 0.3, seed)
     S = sample_covariance(model_of(10, seed), 60, seed)
-    scores = parent_scores(S, adjacency, penalty=0.03)
+    scores = parent_scores(S, adjacency, edge_cost=0.03)
     subset, tree = best_dag_subset(scores), best_dag_treewidth(scores)
     assert tree.score == pytest.approx(subset.score, abs=1e-10)
     assert scores.score(subset.dag) == pytest.approx(subset.score)
@@ -372,7 +372,7 @@ def test_greedy_search_can_stop_at_a_worse_graph():
     worse = 0
     for seed in range(15):
         model = model_of(10, seed, 1.5)
-        scores = parent_scores(sample_covariance(model, 100, seed), moral_graph(model.dag), penalty=0.03)
+        scores = parent_scores(sample_covariance(model, 100, seed), moral_graph(model.dag), edge_cost=0.03)
         worse += best_dag_greedy(scores).score > best_dag_treewidth(scores).score + 1e-9
     assert worse >= 1
     best = best_dag_treewidth(scores)
@@ -421,10 +421,10 @@ def test_a_graph_too_wide_is_refused_and_searched_greedily():
         best_dag_treewidth(narrow, max_records=100)
     X = model_of(12, 0).sample(200, random_state=0)
     with pytest.warns(ConvergenceWarning, match="greedily"):
-        wide = LinearDAGLearner(moral=~np.eye(12, dtype=bool), penalty=0.0).fit(X)
+        wide = LinearDAGLearner(moral=~np.eye(12, dtype=bool), edge_cost=0.0).fit(X)
     assert not wide.exact_
     with pytest.raises(ValueError, match="treewidth"):
-        LinearDAGLearner(moral=~np.eye(12, dtype=bool), penalty=0.0, search="treewidth").fit(X)
+        LinearDAGLearner(moral=~np.eye(12, dtype=bool), edge_cost=0.0, search="treewidth").fit(X)
 
 
 # --- the learner -----------------------------------------------------------------------------------------------------
@@ -454,9 +454,9 @@ def test_without_penalty_and_pruning_superfluous_parents_stay():
     X = model.sample(3000, "laplace", random_state=0)
     moral = moral_graph(model.dag)
     moral[0, 1] = moral[1, 0] = True
-    full = LinearDAGLearner(penalty=0.0, prune=False, moral=moral).fit(X)
+    full = LinearDAGLearner(edge_cost=0.0, prune=False, moral=moral).fit(X)
     assert not (model.dag.adjacency & ~full.adjacency_).any() and len(full.dag_.edges) > len(model.dag.edges)
-    assert LinearDAGLearner(penalty=0.0).fit(X).dag_ == model.dag == LinearDAGLearner(prune=False).fit(X).dag_
+    assert LinearDAGLearner(edge_cost=0.0).fit(X).dag_ == model.dag == LinearDAGLearner(prune=False).fit(X).dag_
 
 
 def test_searches_agree_and_covariances_suffice():
@@ -641,7 +641,7 @@ def test_bad_covariances_are_refused(call, bad):
         (lambda: parent_scores(np.eye(2), noise_variance=[1, 0]), "noise_variance"),
         (lambda: parent_scores(np.eye(2), kind="aic"), "kind"),
         (lambda: parent_scores(np.eye(2), kind="bic"), "n_samples"),
-        (lambda: parent_scores(np.eye(2), penalty=-1), "penalty"),
+        (lambda: parent_scores(np.eye(2), edge_cost=-1), "edge_cost"),
         (lambda: parent_scores(np.eye(30)), "at most 20 neighbours"),
         (lambda: parent_scores(np.eye(2)).mask(0, [0]), "candidates of node 0"),
         (lambda: dag_score(np.eye(3), DAG([[0]])), "dag must have 3 nodes"),
@@ -668,7 +668,7 @@ def test_bad_covariances_are_refused(call, bad):
         (lambda: LinearDAGLearner(moral="magic").fit(np.eye(5)), "moral"),
         (lambda: LinearDAGLearner(search="magic").fit(np.eye(5)), "search"),
         (lambda: LinearDAGLearner(prune=2).fit(np.eye(5)), "prune"),
-        (lambda: LinearDAGLearner(penalty=-2).fit(np.eye(5)), "penalty"),
+        (lambda: LinearDAGLearner(edge_cost=-2).fit(np.eye(5)), "edge_cost"),
         (lambda: LinearDAGLearner().fit_covariance(np.eye(3), 1), "n_samples"),
     ],
 )

@@ -109,7 +109,7 @@ def runtime(random_state, *, p, width):
     covariance = np.cov(model.sample(2000, random_state=random_state).T)
     best_dag_treewidth(parent_scores(np.eye(3)))  # what compiles does so once
     started = time.process_time()
-    scores = parent_scores(covariance, moral_graph(model.dag), penalty=np.log(2000 * p) / 2000, max_parents=3)
+    scores = parent_scores(covariance, moral_graph(model.dag), edge_cost=np.log(2000 * p) / 2000, max_parents=3)
     found = best_dag_treewidth(scores)
     return {"seconds": time.process_time() - started, "records": found.n_records, "width": found.width}
 

@@ -118,7 +118,7 @@ def gap_ratio(model):
     return float(ratio)
 
 
-def weight_scan(covariance, adjacency, *, spread=2.0, n_draws=50, penalty=0.0, random_state=None):
+def weight_scan(covariance, adjacency, *, spread=2.0, n_draws=50, edge_cost=0.0, random_state=None):
     """How often each edge is chosen when the error variances are only known up to a factor.
 
     Each draw takes variances log-uniform between 1/spread and spread and finds the best graph exactly. An edge with a
@@ -132,7 +132,7 @@ def weight_scan(covariance, adjacency, *, spread=2.0, n_draws=50, penalty=0.0, r
     spread : float, default=2.0
         At least 1.
     n_draws : int, default=50
-    penalty : float, default=0.0
+    edge_cost : float, default=0.0
         For each parent, as in :func:`parent_scores`.
     random_state : None, int or numpy.random.Generator, default=None
 
@@ -154,7 +154,7 @@ def weight_scan(covariance, adjacency, *, spread=2.0, n_draws=50, penalty=0.0, r
     share = np.zeros((p, p))
     for _ in range(n_draws):
         drawn = np.exp(rng.uniform(-np.log(spread), np.log(spread), size=p))
-        scores = parent_scores(covariance, adjacency, noise_variance=drawn, penalty=penalty)
+        scores = parent_scores(covariance, adjacency, noise_variance=drawn, edge_cost=edge_cost)
         share += best_dag_treewidth(scores).dag.adjacency
     return share / n_draws
 

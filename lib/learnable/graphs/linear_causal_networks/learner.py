@@ -47,7 +47,7 @@ class LinearDAGLearner(BaseEstimator):
         The weighted squared error, or the Gaussian likelihood with free variances.
     alpha, threshold : float, optional
         For :func:`estimate_moral_graph`.
-    penalty : float or "auto", default="auto"
+    edge_cost : float or "auto", default="auto"
         For each parent, in units of the error variance: (log n + log p)/n; for "bic" (log p)/2, beside (log n)/2.
     max_parents : int, optional
         Largest number of parents.
@@ -98,7 +98,7 @@ class LinearDAGLearner(BaseEstimator):
         criterion="squared",
         alpha=None,
         threshold=None,
-        penalty="auto",
+        edge_cost="auto",
         max_parents=None,
         prune=True,
         max_records=500_000,
@@ -110,7 +110,7 @@ class LinearDAGLearner(BaseEstimator):
         self.criterion = criterion
         self.alpha = alpha
         self.threshold = threshold
-        self.penalty = penalty
+        self.edge_cost = edge_cost
         self.max_parents = max_parents
         self.prune = prune
         self.max_records = max_records
@@ -120,8 +120,8 @@ class LinearDAGLearner(BaseEstimator):
         """Estimate the graph from data; NaN marks entries that are missing completely at random.
 
         With missing entries, thresholds and penalties are those of half the number of rows in which the pair of columns
-        that is seen together least often is complete. The half is a rule of thumb from simulations: partial correlations
-        of a corrected covariance scatter more than those of as many complete rows.
+        that is seen together least often is complete. The half is a rule of thumb from simulations: the partial
+        correlations of a corrected covariance scatter more than those of as many complete rows.
 
         Parameters
         ----------
@@ -177,9 +177,9 @@ class LinearDAGLearner(BaseEstimator):
             scale = float(ratios[ratios > 0].min(initial=np.inf))
             scale = scale if np.isfinite(scale) else 1.0
             settings["noise_variance"] = variance * scale
-        if settings["penalty"] is None:
+        if settings["edge_cost"] is None:
             log_n, log_p = np.log(n_samples), np.log(p)
-            settings["penalty"] = (log_n + log_p) / n_samples if self.criterion == "squared" else log_p / 2
+            settings["edge_cost"] = (log_n + log_p) / n_samples if self.criterion == "squared" else log_p / 2
         scores = parent_scores(covariance, moral, kind=self.criterion, n_samples=n_samples, **settings)
         found = self._search(scores)
         dag = self._pruned(scores, found.dag, n_samples) if self.prune else found.dag
@@ -204,10 +204,10 @@ class LinearDAGLearner(BaseEstimator):
             check_undirected(self.moral, p, "moral")
         if not isinstance(self.prune, bool | np.bool_):
             raise ValueError(f"prune must be True or False, got {self.prune!r}")
-        penalty = None
-        if not (isinstance(self.penalty, str) and self.penalty == "auto"):
-            penalty = check_scalar(self.penalty, "penalty", low=0)
-        return {"penalty": penalty, "max_parents": self.max_parents}
+        edge_cost = None
+        if not (isinstance(self.edge_cost, str) and self.edge_cost == "auto"):
+            edge_cost = check_scalar(self.edge_cost, "edge_cost", low=0)
+        return {"edge_cost": edge_cost, "max_parents": self.max_parents}
 
     def _moral(self, covariance, n_samples):
         if not isinstance(self.moral, str):

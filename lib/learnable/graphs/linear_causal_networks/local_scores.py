@@ -92,7 +92,7 @@ def parent_scores(
     noise_variance=1.0,
     kind="squared",
     n_samples=None,
-    penalty=0.0,
+    edge_cost=0.0,
     max_parents=None,
 ):
     """Score every set of neighbours of every node as its parents (Loh and Bühlmann 2014, (19) and (32)).
@@ -113,7 +113,7 @@ def parent_scores(
         (log n)/2 for each parent.
     n_samples : int, optional
         Needed for "bic".
-    penalty : float, default=0.0
+    edge_cost : float, default=0.0
         Added for each parent, beside what "bic" adds.
     max_parents : int, optional
         Forbid larger sets.
@@ -133,7 +133,7 @@ def parent_scores(
     adjacency = check_undirected(adjacency, p)
     check_choice(kind, "kind", ("squared", "bic"))
     variance = check_noise_variance(noise_variance, p)
-    penalty = check_scalar(penalty, "penalty", low=0)
+    edge_cost = check_scalar(edge_cost, "edge_cost", low=0)
     if max_parents is not None:
         max_parents = check_scalar(max_parents, "max_parents", low=0, integer=True)
     if kind == "bic":
@@ -150,10 +150,10 @@ def parent_scores(
         rest = _residual_variances(covariance[np.ix_([*neighbors, j], [*neighbors, j])], COLLINEAR)
         size = np.bitwise_count(np.arange(len(rest), dtype=np.uint64)).astype(float)
         if kind == "squared":
-            score = rest / variance[j] + penalty * size
+            score = rest / variance[j] + edge_cost * size
         else:
             floor = COLLINEAR * max(covariance[j, j], np.finfo(float).tiny)
-            score = 0.5 * n_samples * np.log(np.maximum(rest, floor)) + (0.5 * np.log(n_samples) + penalty) * size
+            score = 0.5 * n_samples * np.log(np.maximum(rest, floor)) + (0.5 * np.log(n_samples) + edge_cost) * size
         if max_parents is not None:
             score[size > max_parents] = np.inf
         candidates.append(neighbors)

@@ -210,14 +210,14 @@ class _Search:
         if self.size > SLOTS:
             raise ValueError(
                 f"scores must belong to a graph of treewidth at most {SLOTS - 1}, got {tree.width}: estimate a sparser "
-                "graph, add a penalty, or search greedily"
+                "graph, raise edge_cost, or search greedily"
             )
         self.shift = CODE_BITS // self.size
         longest = max(len(masks) for masks in kept)
         if longest > 1 << self.shift:
             raise ValueError(
                 f"scores must leave at most {1 << self.shift} parent sets for a node in bags of {self.size}, got "
-                f"{longest}: add a penalty or lower max_parents"
+                f"{longest}: raise edge_cost or lower max_parents"
             )
         p = len(kept)
         self.children = [[] for _ in kept]
@@ -349,7 +349,7 @@ class _Search:
             where = "where bags are joined" if vertex is None else f"where vertex {vertex} is introduced"
             raise ValueError(
                 f"scores must need at most max_records = {self.max_records} records for a bag, got {count} {where}: "
-                "estimate a sparser graph, add a penalty, lower max_parents, or search greedily"
+                "estimate a sparser graph, raise edge_cost, lower max_parents, or search greedily"
             )
 
 
