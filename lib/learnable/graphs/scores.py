@@ -239,7 +239,7 @@ def best_dag(scores):
     --------
     >>> found = best_dag([{(): -3.0, (1,): -1.0}, {(): -2.0, (0,): -1.5}])
     >>> found.dag.edges, found.score
-    ([(1, 0)], -3.0)
+    (((1, 0),), -3.0)
     """
     table = _score_table(scores)
     p = len(table)
