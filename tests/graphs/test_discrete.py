@@ -56,6 +56,13 @@ def test_query_equals_the_sum_over_the_joint():
         np.testing.assert_allclose(got.values, brute_query(network, wanted, evidence), rtol=1e-12)
 
 
+def test_a_query_with_all_other_nodes_observed():
+    network = random_network(5, max_parents=3, random_state=2)
+    evidence = {i: i % 2 for i in range(4)}
+    np.testing.assert_allclose(network.query([4], evidence).values, brute_query(network, [4], evidence), rtol=1e-12)
+    assert network.query([], evidence).values == 1
+
+
 def test_joint_sums_to_one_and_agrees_with_log_probability():
     network = random_network(5, max_parents=2, n_states=[2, 3, 2, 1, 4], random_state=1)
     joint = network.joint()

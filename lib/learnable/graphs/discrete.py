@@ -64,6 +64,7 @@ class Factor:
         self._set(variables, values)
 
     def _set(self, variables, values):
+        values = np.asarray(values)  # a sum over all axes is a number
         values.flags.writeable = False
         object.__setattr__(self, "variables", variables)
         object.__setattr__(self, "values", values)
