@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from learnable.datasets import load
 from learnable.graphs.bif import read_bif, write_bif
 from learnable.graphs.dags import DAG
 from learnable.graphs.discrete import DiscreteNetwork, Factor, check_codes, count_parameters, random_network
@@ -156,6 +157,16 @@ def test_asia_from_text():
     assert network.tables[3][1, 0] == 0.01
     got = network.query(["lung"], {"dysp": "yes", "x ray": "yes"}).values
     np.testing.assert_allclose(got, brute_query(network, [3], {7: 0, 6: 0}), rtol=1e-12)
+
+
+def test_loaded_networks_sort_their_axes():
+    made = load("alarm")
+    network = DiscreteNetwork.from_parents(made.parents, made.tables, made.states, made.names)
+    assert (network.n_nodes, network.n_parameters, len(network.dag.edges)) == (37, 509, 46)
+    press = made.names.index("PRESS")  # its parents stand as INTUBATION, KINKEDTUBE, VENTTUBE: 24, 16, 29
+    np.testing.assert_array_equal(network.tables[press][1, 0, 2], made.tables[press][0, 1, 2])
+    with pytest.raises(ValueError, match="tables"):
+        DiscreteNetwork.from_parents([[]], [])
 
 
 def test_bif_round_trip_keeps_every_bit(tmp_path):

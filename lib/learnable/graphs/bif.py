@@ -194,8 +194,6 @@ def _probability(stream):
 
 
 def _build(states, blocks):
-    from learnable.graphs.dags import DAG
-
     names = list(states)
     unknown = {v for child, (parents, _) in blocks.items() for v in (child, *parents)} - set(names)
     if unknown or set(blocks) != set(names):
@@ -205,11 +203,9 @@ def _build(states, blocks):
     tables = []
     for name in names:
         parents, body = blocks[name]
-        table = _table(name, parents, body, states)
-        order = sorted(range(len(parents)), key=lambda a, parents=parents: index[parents[a]])
-        tables.append(np.transpose(table, (*order, len(parents))))
-    dag = DAG.from_parents([sorted(index[p] for p in blocks[v][0]) for v in names])
-    return DiscreteNetwork(dag, tables, states=[states[v] for v in names], names=names)
+        tables.append(_table(name, parents, body, states))
+    parents = [[index[p] for p in blocks[v][0]] for v in names]
+    return DiscreteNetwork.from_parents(parents, tables, [states[v] for v in names], names)
 
 
 def _table(name, parents, body, states):

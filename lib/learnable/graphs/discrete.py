@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from learnable.graphs.dags import DAG
 from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = ["DiscreteNetwork", "Factor", "check_codes", "count_parameters", "random_network"]
@@ -192,6 +193,22 @@ class DiscreteNetwork:
         self.tables = tuple(tables)
         self.states = _words(states, self.n_states)
         self.names = _names(names, n)
+
+    @classmethod
+    def from_parents(cls, parents, tables, states=None, names=None):
+        """A network from lists of parents in any order: the axes of a table follow its list, and are sorted here.
+
+        This is the layout of the networks that ``learnable.datasets.load`` returns (``load("alarm")``).
+        """
+        parents = [tuple(of) for of in parents]
+        if len(parents) != len(tables):
+            raise ValueError(f"tables must be {len(parents)} tables, one for each node, got {len(tables)}")
+        tables = [np.asarray(table, dtype=float) for table in tables]
+        for i, (of, table) in enumerate(zip(parents, tables, strict=True)):
+            if table.ndim != len(of) + 1:
+                raise ValueError(f"tables[{i}] must have {len(of) + 1} axes, got {table.ndim}")
+            tables[i] = np.transpose(table, (*np.argsort(of), len(of)))
+        return cls(DAG.from_parents(parents), tables, states, names)
 
     def __repr__(self):
         arcs = sum(map(len, self._parents))
@@ -418,8 +435,6 @@ def check_codes(data, n_states=None, name="data"):
 
 def as_dag(dag):
     """A :class:`~learnable.graphs.dags.DAG` from one, or from a bool adjacency matrix."""
-    from learnable.graphs.dags import DAG
-
     return dag if isinstance(dag, DAG) else DAG(dag)
 
 
