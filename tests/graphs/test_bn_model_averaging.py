@@ -556,6 +556,31 @@ def test_nma_recovers_area_from_snn_on_small_problems():
     assert summary.mean - summary.half_width > 0
 
 
+# --- slips of the source ----------------------------------------------------------------------------------------------
+
+
+def test_erratum_each_node_has_its_own_constant():
+    data = sample(BINARY, 30)
+    average = average_over_order(data, range(4), 2, n_states=2)
+    sums = []
+    for i in range(4):
+        sets = [[p for p in s if p >= 0] for s in average.sets[i].tolist()]
+        sums.append(logsumexp([local_score(data, i, s, 2) for s in sets]) - math.log(len(sets)))
+    # The product of the nodes' sums is the evidence, but the sums differ: no common factor normalises all tables.
+    assert average.log_evidence == pytest.approx(sum(sums), rel=1e-12)
+    assert np.ptp(sums) > 1
+    for table in average.summary_network().tables:
+        np.testing.assert_allclose(table.sum(axis=-1), 1, atol=1e-13)
+
+
+def test_erratum_the_empty_parent_set_counts():
+    data = sample(BINARY, 30)
+    average = average_over_order(data, range(4), 2)
+    for i in range(4):
+        assert (average.sets[i] < 0).all(axis=1).sum() == 1
+    assert len(average.sets[3]) == 1 + 3 + 3
+
+
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 
