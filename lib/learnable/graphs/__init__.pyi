@@ -13,6 +13,9 @@ from .bn_model_averaging import (
 )
 from .discrete import (
     DiscreteNetwork as DiscreteNetwork,
+    Factor as Factor,
+    count_parameters as count_parameters,
+    random_network as random_network,
 )
 from .scores import (
     best_dag as best_dag,
