@@ -1,8 +1,8 @@
 """Covered edges, and when one graph can represent whatever another can (Chickering 1995, 2002).
 
 A DAG *includes* another if every independence that it implies is implied by the other too: then every distribution of
-the second is one of the first. Two DAGs that include each other are equivalent, and reversals of covered edges lead from
-one to the other.
+the second is one of the first. Two DAGs that include each other are equivalent, and reversals of covered edges lead
+from one to the other.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The reduction from feedback arc sets to learning, in both directions, with a verifier (Chickering et al. 2004, Sec. 3).
+"""The reduction from feedback arc sets to learning, both ways, with a verifier (Chickering et al. 2004, Sec. 3).
 
 Every vertex of the digraph becomes a variable V with nine states, every arc a gadget of seven variables A, ..., G and a
 hidden one, H. A DAG over the observed variables must join C and F, which H makes dependent whatever is given. Pointing
-from F to C costs two parameters more, and pointing from C to F opens a directed path from V_i to V_j: so the cheapest DAG
-pays two for as few arcs as possible, and must pay for one in every cycle.
+from F to C costs two parameters more, and pointing from C to F opens a directed path from V_i to V_j: so the cheapest
+DAG pays two for as few arcs as possible, and must pay for one in every cycle.
 """
 
 from __future__ import annotations
@@ -317,8 +317,8 @@ def _bounded(arcs):
     for v in range(n):
         if leaving[v] == 0 or entering[v] == 0 or leaving[v] + entering[v] > 3:
             raise ValueError(
-                f"arcs must give every vertex an arc in, an arc out and at most three, but vertex {v} has {entering[v]} "
-                f"in and {leaving[v]} out; prune_digraph removes vertices that lie on no cycle"
+                "arcs must give every vertex an arc in, an arc out and at most three, but vertex "
+                f"{v} has {entering[v]} in and {leaving[v]} out; prune_digraph removes vertices that lie on no cycle"
             )
     return arcs, n
 

@@ -1,8 +1,9 @@
-"""The DAG with fewest parameters that can represent a distribution, when independence is known (Chickering et al. 2004).
+"""The DAG with fewest parameters that can represent a distribution whose independences are known.
 
 In a given order the answer is easy: the parents of x are its Markov boundary among those before it, the smallest set
-that separates it from the others. What is hard is the order. `minimal_imap` tries all of them by dynamic programming over
-the 2^n sets of variables that may come first; `order_search` moves one variable at a time and may stop too early.
+that separates it from the others (Chickering et al. 2004, Sec. 1). What is hard is the order. `minimal_imap` tries all
+of them by dynamic programming over the 2^n sets of variables that may come first; `order_search` moves one variable at
+a time and may stop too early.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class MinimalImap:
 def markov_boundary(dag, node, within=None):
     """The smallest set of variables that separates a node from the others in a set, by d-separation.
 
-    y belongs to it if node and y are d-connected given all others in the set. One walk of the Bayes ball that is stopped
-    by the set meets exactly these, so the cost is O(nodes + edges).
+    y belongs to it if node and y are d-connected given all others in the set. One walk of the Bayes ball that is
+    stopped by the set meets exactly these, so the cost is O(nodes + edges).
 
     Parameters
     ----------
