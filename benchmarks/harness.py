@@ -23,12 +23,14 @@ How it measures: everything in one process, on a fixed number of threads, with t
 candidate runs once to warm up (compilation, caches), and its results are compared by `accuracy`, which raises if they
 disagree and otherwise says in words in what they agree. Then the candidates take turns, in an order that rotates, so
 that a disturbance of the machine hits all of them; a call too short for the clock is repeated within a turn. The time
-reported is the median over turns.
+reported is the median over turns, in seconds of the processor, which count all threads and leave out those in which
+another process ran. Once each call runs apart to see how far the memory of the process rises above what it was; the
+size of the data stands beside it: all arrays that the call of ours is bound to (``lambda X=X: ...``).
 
 Results go to ``benchmarks/results/<slug>.json``::
 
     {
-      "schema": 1,
+      "schema": 2,
       "slug": "some_slug",
       "measured": "2025-01-31",                       day of the measurement
       "machine": {"cpu": ..., "cores": 2, "memory_gb": 8, "threads": 1, "system": "Linux x86_64",
@@ -45,6 +47,9 @@ Results go to ``benchmarks/results/<slug>.json``::
           "ours_spread": 0.03,                        distance of the quartiles over the median
           "peer_spread": 0.05,
           "turns": 15,
+          "data_mb": 0.08,                            arrays that go in
+          "ours_peak_mb": 0.08,                       most memory in use at once, beyond what was in use before
+          "peer_peak_mb": 0.24,
           "accuracy": "largest difference 1e-16"      what was equal
         }
       ]
@@ -54,6 +59,7 @@ Results go to ``benchmarks/results/<slug>.json``::
 from __future__ import annotations
 
 import argparse
+import ctypes
 import datetime
 import gc
 import importlib.metadata
@@ -67,6 +73,8 @@ import time
 from pathlib import Path
 
 import numba
+import numpy as np
+import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -115,9 +123,9 @@ class Once:
 
     def __call__(self):
         if self.seconds is None:
-            start = time.perf_counter()
+            start = time.process_time()
             self.result = self.call()
-            self.seconds = time.perf_counter() - start
+            self.seconds = time.process_time() - start
         return self.result
 
 
@@ -179,6 +187,8 @@ class Benchmark:
         peers = {name: call for name, call in peers.items() if name in equal}
         calls = {"ours": ours, **peers}
         times = self._take_turns(calls)
+        peaks = {} if self.smoke else {name: peak_megabytes(c) for name, c in calls.items() if not isinstance(c, Once)}
+        data = _round(sum(map(_bytes, _bound(ours))) / 2**20)
         medians = {name: statistics.median(values) for name, values in times.items()}
         for peer in peers:
             self.rows.append(
@@ -192,6 +202,9 @@ class Benchmark:
                     "ours_spread": _spread(times["ours"]),
                     "peer_spread": _spread(times[peer]),
                     "turns": len(times[peer]),
+                    "data_mb": data,
+                    "ours_peak_mb": peaks.get("ours"),
+                    "peer_peak_mb": peaks.get(peer),
                     "accuracy": equal[peer],
                 }
             )
@@ -212,7 +225,7 @@ class Benchmark:
                 print(f"{self.slug}: NOT COMPARED with {peer}: {reason}")
             return None
         result = {
-            "schema": 1,
+            "schema": 2,
             "slug": self.slug,
             "measured": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "machine": {**describe_machine(self.threads), "load": self.load and round(self.load, 2)},
@@ -289,13 +302,48 @@ def _clock(call, repeats):
     enabled = gc.isenabled()
     gc.disable()
     try:
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(repeats):
             call()
-        return (time.perf_counter() - start) / repeats
+        return (time.process_time() - start) / repeats
     finally:
         if enabled:
             gc.enable()
+
+
+def peak_megabytes(call):
+    """Return by how much the memory of this process rises at most during a call; None where it cannot be seen."""
+    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    if not (status.exists() and reset.exists()):
+        return None
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # memory that was freed and kept would hide what the call takes
+    before = _kilobytes(status, "VmRSS")
+    reset.write_text("5", encoding="ascii")  # the highest mark begins anew
+    result = call()
+    peak = _kilobytes(status, "VmHWM")
+    del result
+    return _round(max(peak - before, 0) / 2**10)
+
+
+def _kilobytes(status, field):
+    return int(re.search(rf"{field}:\s+(\d+) kB", status.read_text(encoding="utf-8")).group(1))
+
+
+def _bound(call):
+    """What a call is bound to: default values of its arguments, and the variables that it closes over."""
+    cells = [cell.cell_contents for cell in getattr(call, "__closure__", None) or ()]
+    return [*(getattr(call, "__defaults__", None) or ()), *cells]
+
+
+def _bytes(value):
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if sp.issparse(value):
+        return sum(part.nbytes for part in vars(value).values() if isinstance(part, np.ndarray))
+    if isinstance(value, (tuple, list)):
+        return sum(map(_bytes, value))
+    return 0
 
 
 def _spread(values):

@@ -1,8 +1,10 @@
 """A pytest plugin that keeps the book testable: processor seconds per chapter, the ten largest, failure on excess.
 
-Load with ``-p tools.budgets``. Processor time does not depend on how busy the machine is. Time that numba spends
-compiling is not counted: it is paid once, for all layers. The budgets stand in the design of the tests: what ninety
-chapters may cost together.
+Load with ``-p tools.budgets``. Processor time hardly depends on how busy the machine is, yet not quite: cores share
+caches and memory, so the same work takes up to 1.4 times as many seconds beside busy neighbours, and another machine
+has another pace. Above its budget a chapter is marked; the run fails from `GRACE` times the budget on, which no
+neighbour explains. Time that numba spends compiling is not counted: it is paid once, for all layers. The budgets stand
+in the design of the tests: what ninety chapters may cost together.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import pytest
 
 # The aim for exercises is 5, which all keep but debiased_lasso on a busy machine.
 LECTURE, FRAMES, UNIT, EXERCISE = 15.0, 5.0, 10.0, 6.0
+GRACE = 1.5
 MASTERS = "tests/exercises/test_masters.py"
 # No chapters: the system as a whole.
 EXEMPT = ("tests/contract/", "tests/datasets/", "tests/browser/", "tests/frame/", "tests/exercises/")
@@ -100,7 +103,7 @@ def pytest_terminal_summary(terminalreporter, exitstatus, config):
 def pytest_sessionfinish(session, exitstatus):
     if hasattr(session.config, "workerinput"):
         return
-    over = [what for what, seconds in _spent.items() if seconds > budget(what)]
+    over = [what for what, seconds in _spent.items() if seconds > GRACE * budget(what)]
     if over and exitstatus == 0:
         session.exitstatus = 1
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")

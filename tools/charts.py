@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import statistics
 
 from tools.maps import wrap
 
@@ -65,7 +66,7 @@ def ratio_charts(result, name):
     for number, (case, peers) in enumerate(cases.items()):
         blocks.append(
             f'<figure class="bench" id="bench-{name}-{number}"><figcaption>{html.escape(case)}</figcaption>'
-            f"{_ratio_chart(case, peers)}{_table(peers)}</figure>"
+            f"{_ratio_chart(case, peers)}{_growth(peers)}{_table(peers)}</figure>"
         )
     return "\n".join(blocks)
 
@@ -144,16 +145,38 @@ def _seconds(value):
     return f"{value / 1e-9:.3g} ns"
 
 
+def _growth(peers):
+    """How time grows with the size, over the whole range: the slope of the logarithms, ours and each peer's."""
+    found = []
+    for peer, group in peers.items():
+        sizes = [math.log(float(row["size"])) for row in group]
+        if len(set(sizes)) < 3:
+            continue
+        for name, field in (("ours", "ours_seconds"), (peer, "peer_seconds")):
+            if name == "ours" and found:
+                continue
+            slope = statistics.linear_regression(sizes, [math.log(row[field]) for row in group]).slope
+            found.append(f"{html.escape(name)} {slope:.2f}")
+    return f"<p>Time grows like size to the power: {', '.join(found)}.</p>" if found else ""
+
+
+def _memory(row):
+    """Peak memory of both sides, and the size of the data, in MB; nothing where it was not measured."""
+    values = [row.get(field) for field in ("ours_peak_mb", "peer_peak_mb", "data_mb")]
+    return "" if row.get("ours_peak_mb") is None else " / ".join("–" if v is None else f"{v:.3g}" for v in values)
+
+
 def _table(peers):
     rows = "".join(
         f"<tr><td>{_size(float(row['size']))}</td><td>{html.escape(peer)}</td><td>{_seconds(row['ours_seconds'])}</td>"
-        f"<td>{_seconds(row['peer_seconds'])}</td><td>{row['ratio']:.2f}×</td>"
+        f"<td>{_seconds(row['peer_seconds'])}</td><td>{row['ratio']:.2f}×</td><td>{_memory(row)}</td>"
         f"<td>{html.escape(str(row.get('accuracy', '')))}</td></tr>"
         for peer, group in peers.items()
         for row in group
     )
     return (
         '<details><summary>Figures</summary><div class="table-scroll" tabindex="0" role="region" aria-label="Figures">'
-        "<table><thead><tr><th>size</th><th>peer</th><th>ours</th><th>peer's</th><th>ratio</th><th>equal in</th></tr>"
+        "<table><thead><tr><th>size</th><th>peer</th><th>ours</th><th>peer's</th><th>ratio</th>"
+        "<th>MB at peak: ours / peer's / data</th><th>equal in</th></tr>"
         f"</thead><tbody>{rows}</tbody></table></div></details>"
     )

@@ -328,7 +328,8 @@ LECTURE = [
         "code",
         "import numpy as np\nfrom matplotlib import pyplot as plt\n\n"
         "from learnable.book import Slider, claim, compare, explore, show, use_style\n"
-        "from learnable.{part}.{slug} import experiments, running_mean, settle, standard_error\n\nuse_style()",
+        "from learnable.{part}.{slug} import (\n    experiments,\n    running_mean,\n    settle,\n"
+        "    standard_error,\n)\n\nuse_style()",
     ),
     (
         "markdown",

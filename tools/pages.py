@@ -86,7 +86,9 @@ def benchmarks():
         "# Benchmarks\n",
         "Each chapter's code is timed beside what you would use instead: in one process, with interleaved repeats, "
         "medians, the same data and the same accuracy reached. The ratio is the peer's time over ours: above 1 we are "
-        "faster, below 1 the peer wins. `make bench` measures again and rewrites this page.\n",
+        "faster, below 1 the peer wins. Times are those of the processor, on one thread unless a page differs. "
+        "Where it was measured, the peak of memory beyond the data stands beside the data's own size. `make bench` "
+        "measures again and rewrites this page.\n",
     ]
     groups = stored_benchmarks()
     ratios = [row["ratio"] for found in groups.values() for result in found.values() for row in result["rows"]]
@@ -104,6 +106,16 @@ def benchmarks():
     return "\n".join(lines)
 
 
+def extremes(rows):
+    """One sentence with the worst ratio of a chapter and the best, the worst first."""
+
+    def told(row):
+        return f"**{row['ratio']:.3g} ×** beside {row['peer']} ({row['case']}, size {row['size']:,})"
+
+    worst, *_, best = sorted(rows, key=lambda row: row["ratio"]) if len(rows) > 1 else 2 * rows
+    return f"Worst ratio: {told(worst)}. Best: {told(best)}."
+
+
 def part_benchmarks(part, found):
     """One chart for each case of a part's chapters: speed ratio over size. A line below 1 is a loss, drawn as one."""
     lines = [
@@ -114,7 +126,7 @@ def part_benchmarks(part, found):
     for chapter, result in found.items():
         lines += [f"(benchmarks-{chapter.slug.replace('_', '-')})=", f"## {chapter.short_title}\n"]
         lines.append(f"Chapter: [{chapter.title}](/{chapter.docname}.ipynb). {charts.machine_line(result)}\n")
-        lines.append(raw(charts.ratio_charts(result, chapter.slug)))
+        lines += [f"{extremes(result['rows'])}\n", raw(charts.ratio_charts(result, chapter.slug))]
     if not found:
         lines.append("No result is stored yet: `make bench` measures.\n")
     return "\n".join(lines)

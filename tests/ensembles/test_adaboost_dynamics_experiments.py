@@ -1,13 +1,10 @@
 """The studies of AdaBoost's dynamics: each runs, repeats itself, and says what its method must say."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import learnable
 from learnable.book.study import find_studies
 from learnable.ensembles import adaboost_dynamics as ad
 from learnable.ensembles.adaboost_dynamics import experiments
@@ -117,16 +114,3 @@ def test_stumps_on_new_rows_cut_where_they_cut_the_old_ones():
     assert H.shape[1] == K.shape[1] == 2 * len({tuple(c) for c in H.T[: H.shape[1] // 2]})
     np.testing.assert_array_equal(experiments._stumps(A, A)[1], H)
     assert set(np.unique(K)) <= {-1.0, 1.0}
-
-
-def test_every_study_is_stored_with_finite_figures():
-    path = Path(learnable.__file__).parent / "book" / "results" / "adaboost_dynamics.json"
-    told = json.loads(path.read_text(encoding="utf-8"))["studies"]
-    assert set(told) == set(STUDIES)
-    for name, one in told.items():
-        stored = STUDIES[name].stored
-        assert stored.scale == "paper" and len(stored.rows) == len({str(s) for s, _ in STUDIES[name].cells("paper")})
-        for row in one["rows"]:
-            for value in row["mean"].values():
-                for number in value if isinstance(value, list) else [value]:
-                    assert number is None or math.isfinite(number)

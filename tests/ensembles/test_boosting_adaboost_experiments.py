@@ -1,11 +1,8 @@
 """The studies of the chapter: the same cell gives the same figures, and the figures show what the theory says."""
 
-import math
-
 import numpy as np
 import pytest
 
-from learnable.book.study import find_studies
 from learnable.ensembles.boosting_adaboost import experiments
 
 
@@ -85,10 +82,3 @@ def test_smaller_steps_follow_the_lasso_more_closely_before_it_turns_back():
 def test_stumps_beat_a_line_on_mixed_columns():
     line, ada = (mean(experiments.income, 1, "log_loss", method=m) for m in ("logistic regression", "AdaBoost"))
     assert ada < line < 0.35
-
-
-def test_stored_results_belong_to_the_studies_and_are_finite():
-    for study in find_studies("boosting_adaboost").values():
-        rows = study.stored.rows
-        assert len(rows) == len({study.key(setting, 0) for setting, _ in study.cells("paper")})
-        assert all(math.isfinite(value) for row in rows for value in row.mean.values() if value is not None)

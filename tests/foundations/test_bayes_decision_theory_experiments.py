@@ -1,10 +1,7 @@
 """The studies of the chapter: the same cell gives the same figures, and the figures show what the method promises."""
 
-import math
-
 import pytest
 
-from learnable.book.study import find_studies
 from learnable.foundations.bayes_decision_theory import experiments
 
 
@@ -27,10 +24,3 @@ def test_no_learned_rule_beats_the_one_who_knows_and_more_data_help(learner):
     # The curve of the learned rule is judged on 20,000 sampled points: three standard errors of its risk are 0.004.
     assert min(few + many) > -0.004
     assert sum(many) < sum(few)
-
-
-def test_stored_results_belong_to_the_studies_and_are_finite():
-    for study in find_studies("bayes_decision_theory").values():
-        rows = study.stored.rows
-        assert len(rows) == len({study.key(setting, 0) for setting, _ in study.cells("paper")})
-        assert all(math.isfinite(value) for row in rows for value in row.mean.values())

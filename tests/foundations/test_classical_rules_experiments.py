@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from learnable.book.study import find_studies
 from learnable.foundations.classical_rules import experiments, knn_limit_risk
 
 
@@ -44,10 +43,3 @@ def test_consistent_estimates_do_not_make_a_consistent_rule():
 
 def test_digits_have_near_twins():
     assert mean(experiments.digits, 2, rule="1") < 0.03 < 0.08 < mean(experiments.digits, 2, rule="tree")
-
-
-def test_stored_results_belong_to_the_studies_and_are_finite():
-    for study in find_studies("classical_rules").values():
-        rows = study.stored.rows
-        assert len(rows) == len({study.key(setting, 0) for setting, _ in study.cells("paper")})
-        assert all(math.isfinite(value) for row in rows for value in row.mean.values())

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from learnable.book.study import find_studies
 from learnable.foundations.vc_theory import experiments, growth_function, sup_dev, vc_mean
 
 
@@ -25,10 +24,3 @@ def test_deviations_are_those_of_single_samples_and_stay_below_the_bound(family)
     assert study.cell(setting, 0)[family] == pytest.approx(np.mean(single), rel=1e-9)
     bound = vc_mean(20, log_shatter=math.log(growth_function(family.replace("-", "_"), 20)))
     assert np.mean(single) < bound
-
-
-def test_stored_results_belong_to_the_studies_and_are_finite():
-    for study in find_studies("vc_theory").values():
-        rows = study.stored.rows
-        assert len(rows) == len({study.key(setting, 0) for setting, _ in study.cells("paper")})
-        assert all(math.isfinite(value) for row in rows for value in row.mean.values())

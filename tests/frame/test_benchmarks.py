@@ -36,3 +36,38 @@ def test_installed_peer_is_itself():
     import json.decoder
 
     assert peer_package("json.decoder") is json.decoder
+
+
+def test_memory_at_its_peak_stands_beside_the_size_of_the_data(tmp_path):
+    """A call that copies 64 MB three times at once is seen to, and a view of 8 MB costs nothing."""
+    import numpy as np
+
+    x = np.ones(2**20)
+    bench = Benchmark("some_slug", argv=["--output", str(tmp_path)])
+    bench.compare(
+        "copies",
+        size=1,
+        ours=lambda x=x: np.tile(x, 24).sum(),
+        peers={"view": lambda x=x: x[::2].sum()},
+        accuracy=lambda ours, peer: "nothing",
+    )
+    (row,) = bench.rows
+    assert row["data_mb"] == 8
+    if row["ours_peak_mb"] is not None:
+        assert 185 < row["ours_peak_mb"] < 200
+        assert row["peer_peak_mb"] < 4
+
+
+def test_time_is_that_of_the_processor(tmp_path):
+    """A peer that sleeps does not work: the ratio is far below one, whatever the clock on the wall says."""
+    import time
+
+    bench = Benchmark("some_slug", argv=["--output", str(tmp_path), "--smoke"])
+    bench.compare(
+        "work beside sleep",
+        size=1,
+        ours=lambda: sum(range(3_000_000)),
+        peers={"sleeper": lambda: time.sleep(0.3)},
+        accuracy=lambda ours, peer: "nothing",
+    )
+    assert bench.rows[0]["ratio"] < 0.5

@@ -1,10 +1,7 @@
 """The studies of the debiased lasso: small cells, the same figures twice, and what is stored."""
 
-import math
-
 import pytest
 
-from learnable.book.study import find_studies
 from learnable.highdim.debiased_lasso import experiments
 
 SMALL = {"n": 120, "p": 60, "s0": 3, "size": 1.0}
@@ -70,14 +67,3 @@ def test_large_effects_are_found_and_tiny_ones_are_not():
     assert tiny < 0.4 < 0.9 < large
     genes = experiments.riboflavin_size.cell(CELLS["riboflavin_size"][0], 0)
     assert genes["TP"] > 0.8 and genes["found"] <= genes["TP"] and 0 < genes["mu"] < 1
-
-
-def test_every_study_is_stored_with_finite_figures():
-    for name, one in find_studies("debiased_lasso").items():
-        assert name in CELLS
-        stored = one.stored
-        assert stored.scale in ("paper", 0.5)
-        assert len(stored.rows) == len({one.key(setting, 0) for setting, _ in one.cells("paper")})
-        for row in stored.rows:
-            for value in row.mean.values():
-                assert all(math.isfinite(v) for v in (value if isinstance(value, list) else [value]) if v is not None)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from learnable.book.study import find_studies, stored_result
+from learnable.book.study import find_studies
 from learnable.kernels.functions import Gaussian
 from learnable.kernels.kernels_and_regression import KernelRidge, experiments
 
@@ -87,14 +87,3 @@ def test_leave_one_out_chooses_a_kernel_that_beats_the_mean():
     assert np.sqrt(np.mean((model.predict(at[:, None]) - np.sinc(at)) ** 2)) < 0.1
     ridge, mean = (experiments.tables.cell({"data": "diabetes", "method": m}, 0)["rmse"] for m in ("ridge", "mean"))
     assert ridge < 0.8 * mean
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_stored_figures_are_complete_and_finite(name):
-    result = stored_result("kernels_and_regression", name)
-    assert result.scale == "paper"
-    settings = {json.dumps(setting, sort_keys=True) for setting, _ in STUDIES[name].cells("paper")}
-    assert {json.dumps(row.setting, sort_keys=True) for row in result.rows} == settings
-    for row in result.rows:
-        for figure, value in row.mean.items():
-            assert value is not None and np.all(np.isfinite(value)), (figure, row.setting)

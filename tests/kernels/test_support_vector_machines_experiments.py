@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from learnable.book.study import find_studies, stored_result
+from learnable.book.study import find_studies
 from learnable.kernels.support_vector_machines import C_to_D, experiments, margin_bounds
 
 STUDIES = find_studies("support_vector_machines")
@@ -77,14 +77,3 @@ def test_squares_have_more_support_vectors():
     )
     assert errors["support"] < squares["support"]
     assert max(errors["error"], squares["error"]) < 0.05
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_stored_figures_are_complete_and_finite(name):
-    result = stored_result("support_vector_machines", name)
-    assert result.scale == "paper"
-    settings = {json.dumps(setting, sort_keys=True) for setting, _ in STUDIES[name].cells("paper")}
-    assert {json.dumps(row.setting, sort_keys=True) for row in result.rows} == settings
-    for row in result.rows:
-        for figure, value in row.mean.items():
-            assert value is None or np.all(np.isfinite(value)), (figure, row.setting)

@@ -1,11 +1,8 @@
 """The studies of the whole SVM path: figures that repeat, that a broken method would change, and that are stored."""
 
-import json
-
 import numpy as np
 import pytest
 
-from learnable.book.study import RESULTS, find_studies
 from learnable.kernels.svm_regularization_path import experiments
 from learnable.kernels.svm_regularization_path.path import SVMPath
 
@@ -102,16 +99,3 @@ def test_lattice_error_and_exact_error():
         pytest.approx(0.5),
     ]
     assert experiments.exact_error(np.array([[1.0, 0.0]]), np.array([0.0]))[0] == pytest.approx(0.02275, abs=1e-5)
-
-
-def test_every_study_is_stored_with_finite_figures():
-    stored = json.loads((RESULTS / "svm_regularization_path.json").read_text(encoding="utf-8"))["studies"]
-    studies = find_studies("svm_regularization_path")
-    assert set(stored) == set(studies)
-    for name, study in studies.items():
-        result = study.stored
-        assert result.scale == "paper"
-        assert {str(row.setting) for row in result.rows} == {str(setting) for setting, _ in study.cells("paper")}, name
-        for row in result.rows:
-            for value in row.mean.values():
-                assert np.all(np.isfinite(np.asarray(value, dtype=float))), (name, row.setting)

@@ -1,13 +1,9 @@
 """The studies of the chapter on entropy run at a tiny size, repeat themselves, and their stored figures are whole."""
 
-import json
-import math
-
 import numpy as np
 import pytest
 from scipy import special
 
-from learnable.book import study as engine
 from learnable.book.study import find_studies
 from learnable.datasets.counts import discrete_law
 from learnable.latent import entropy_estimation as ee
@@ -93,18 +89,6 @@ def test_gaussian_interval_crosses_zero_and_draws_do_not():
 def test_the_posterior_of_the_parameters_shrinks():
     few, many = (experiments.parameters.cell({"n": n}, 0)["area"] for n in (100, 10_000))
     assert many < few / 3
-
-
-def test_stored_figures_are_whole_and_finite():
-    path = engine.RESULTS / "entropy_estimation.json"
-    told = json.loads(path.read_text(encoding="utf-8"))["studies"]
-    assert set(told) == set(find_studies("entropy_estimation"))
-    for name, study in find_studies("entropy_estimation").items():
-        result = study.stored
-        assert result.scale == "paper" and len(result.rows) == len({str(s) for s, _ in study.cells("paper")}), name
-        for row in result.rows:
-            numbers = [x for v in row.mean.values() if v is not None for x in np.ravel(v)]
-            assert numbers and all(map(math.isfinite, numbers))
 
 
 def test_stored_race_ends_at_the_truth():

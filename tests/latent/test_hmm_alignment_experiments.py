@@ -8,7 +8,6 @@ from hmmlearn.hmm import GaussianHMM
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from learnable.book.study import find_studies
 from learnable.datasets import load
 from learnable.latent.hmm import HMM, GaussianEmission, baum_welch, filtering
 from learnable.latent.hmm_alignment import experiments, viterbi
@@ -86,12 +85,3 @@ def test_hmmlearn_finds_the_same_regimes_of_returns():
     path = pipe.predict(returns[:, None])
     calm = int(pipe[1].covars_.ravel().argmin())
     assert (((path != calm) == viterbi(ours, returns)).mean()) > 0.99
-
-
-def test_stored_results_belong_to_the_studies_and_are_finite():
-    for study in find_studies("hmm_alignment").values():
-        rows = study.stored.rows
-        assert len(rows) == len({study.key(setting, 0) for setting, _ in study.cells("paper")})
-        for row in rows:
-            known = [value for name, value in row.mean.items() if row.count[name]]
-            assert known and all(math.isfinite(value) for value in known)

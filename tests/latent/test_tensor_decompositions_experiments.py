@@ -1,12 +1,10 @@
 """The studies of the chapter on tensor decompositions run at a tiny size, repeat themselves, and are stored whole."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 
-from learnable.book import study as engine
 from learnable.book.study import find_studies
 from learnable.latent import tensor_decompositions as td
 from learnable.latent.tensor_decompositions import experiments
@@ -75,15 +73,6 @@ def test_em_from_the_tensor_is_as_good_as_from_the_truth(cells):
 def test_more_iterations_change_less():
     few, many = (experiments.dozen.cell({"iterations": n}, 0)["change"] for n in (1, 12))
     assert many < 0.02 < few
-
-
-def test_stored_figures_are_whole_and_finite():
-    told = json.loads((engine.RESULTS / f"{SLUG}.json").read_text(encoding="utf-8"))["studies"]
-    assert set(told) == set(find_studies(SLUG))
-    for name, study in find_studies(SLUG).items():
-        result = study.stored
-        assert result.scale == "paper" and len(result.rows) == len({str(s) for s, _ in study.cells("paper")}), name
-        assert all(math.isfinite(value) for row in result.rows for value in row.mean.values())
 
 
 def test_stored_race_agrees_with_a_fresh_tensor_fit():

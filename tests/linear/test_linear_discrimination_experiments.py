@@ -1,8 +1,5 @@
 """The studies of the chapter: the same cell gives the same figures, and the figures show what the theory says."""
 
-import math
-
-from learnable.book.study import find_studies
 from learnable.linear.linear_discrimination import experiments
 
 
@@ -33,10 +30,3 @@ def test_the_exact_line_has_the_fewest_training_errors():
         experiments.tumours.cell({"features": 2, "rule": rule}, 0)["training"] for rule in ("exact", "logistic")
     )
     assert exact < smooth
-
-
-def test_stored_results_belong_to_the_studies_and_are_finite():
-    for study in find_studies("linear_discrimination").values():
-        rows = study.stored.rows
-        assert len(rows) == len({study.key(setting, 0) for setting, _ in study.cells("paper")})
-        assert all(math.isfinite(value) for row in rows for value in row.mean.values())
