@@ -10,6 +10,7 @@ distribution. Finding it is NP-hard even if all questions about the distribution
 - :mod:`.feedback`: feedback arc sets, exact and greedy;
 - :mod:`.reduction`: from digraphs to learning and back, with a verifier;
 - :mod:`.search`: the DAG with fewest parameters, exact and by local search over orders;
+- :mod:`.population`: the score that n records would give on average;
 - :mod:`.oracles`: independence, probabilities and information of the reduction's distribution;
 - :mod:`.experiments`: the studies of the chapter.
 """
@@ -30,6 +31,7 @@ from learnable.graphs.bn_learning_np_hard.feedback import (
     random_bounded_digraph,
 )
 from learnable.graphs.bn_learning_np_hard.oracles import LearnOracle
+from learnable.graphs.bn_learning_np_hard.population import population_scores
 from learnable.graphs.bn_learning_np_hard.properties import (
     is_binary_like,
     is_bll,
@@ -91,6 +93,7 @@ __all__ = [
     "order_imap",
     "order_search",
     "perfectness_report",
+    "population_scores",
     "prune_digraph",
     "random_bounded_digraph",
     "separate_observed_children",
