@@ -792,3 +792,66 @@ def test_one_node_and_no_edges():
     assert report.perfect and report.statements == () and report.smallest_dependence == np.inf
     assert minimal_imap(single, 4).n_parameters == 3 and order_imap(single, [0]) == single
     assert minimum_feedback_arcs([]) == [] and is_feedback_arc_set([], [])
+
+
+# --- slips of the source ---------------------------------------------------------------------------------------------
+
+
+def test_erratum_reversal_divides_by_the_probability_without_h():
+    net = NamedNetwork.from_network(faithful_network(DAG.from_edges(3, [(0, 1), (0, 2), (1, 2)]), alpha=0.3), "xhy")
+    joint = net.joint()  # axes x, h, y
+    right = joint / joint.sum(axis=1, keepdims=True)
+    printed = (joint / joint.sum(axis=(1, 2), keepdims=True)) / (joint / joint.sum(axis=2, keepdims=True))
+    after = net.reverse_edge("h", "y")
+    assert after.parents["h"] == ("x", "y")
+    np.testing.assert_allclose(after.tables["h"], np.swapaxes(right, 1, 2), rtol=1e-13)
+    assert not np.allclose(after.tables["h"], np.swapaxes(printed, 1, 2))
+
+
+def test_erratum_one_more_zero_is_one_fewer_nonzero():
+    table = faithful_table(2, [2, 2, 2], 0.4)
+    for row in np.ndindex(2, 2, 2):
+        for axis in range(3):
+            if row[axis]:
+                other = (*row[:axis], 0, *row[axis + 1 :])
+                assert sum(other) == sum(row) - 1 and table[(*other, 0)] > table[(*row, 0)]
+
+
+def test_erratum_inequality_9():
+    """A table of the recipe satisfies (8) and the mended (9), and not the printed one."""
+    f = faithful_table(2, [2, 2], 0.9)[..., 0]
+    a1 = a2 = 0.5
+    left = f[0, 1] + a1 * (f[0, 0] - f[0, 1])
+    assert a1 * f[0, 0] + (1 - a1) * f[0, 1] >= a2 * f[1, 0] + (1 - a2) * f[1, 1]
+    assert left >= f[1, 1] + a2 * (f[1, 0] - f[1, 1])
+    f = np.array([[0.5, 0.31], [0.49, 0.3]])  # lattice; f10 is larger than the left-hand side
+    left = f[0, 1] + a1 * (f[0, 0] - f[0, 1])
+    assert is_lattice(np.stack([f, 1 - f], axis=-1))
+    assert left >= f[1, 1] + a2 * (f[1, 0] - f[1, 1]) and left < f[1, 0] + a2 * (f[1, 0] - f[1, 1])
+
+
+def test_erratum_other_additions_cost_sixteen_too():
+    """In the graph with the edges common to both versions: what the first addition towards covering an edge costs."""
+    instance = dbfas_to_learn(THREE_CYCLE, 1)
+    common = feedback_to_dag(instance, [(0, 1)]).adjacency & feedback_to_dag(instance, THREE_CYCLE).adjacency
+    for arc in THREE_CYCLE:
+        C = instance.node("C", arc)
+        common[:, C] = False
+        common[instance.node("B", arc), C] = True
+        F = instance.node("F", arc)
+        common[:, F] = False
+        common[instance.node("E", arc), F] = True
+    base, states = DAG(common), instance.observed_states
+    costs = {}
+    inside = [0, 1, *(instance.node(letter, (0, 1)) for letter in "ABCDEFG")]
+    for x, y in base.edges:
+        if x in inside and y in inside:
+            missing = {(q, y) for q in set(base.parents(x)) - set(base.parents(y))}
+            missing |= {(q, x) for q in set(base.parents(y)) - set(base.parents(x)) - {x}}
+            for edge in {edge for edge in missing if edge[0] in inside}:
+                adjacency = base.adjacency.copy()
+                adjacency[edge] = True
+                costs[edge] = count_parameters(DAG(adjacency), states) - count_parameters(base, states)
+    D, E, F, G = (instance.node(letter, (0, 1)) for letter in "DEFG")
+    assert min(costs.values()) == 16
+    assert {edge for edge, cost in costs.items() if cost == 16} == {(E, 1), (D, F), (G, F)}
