@@ -40,7 +40,7 @@ from learnable.graphs.bn_learning_np_hard import (
 )
 from learnable.graphs.dags import DAG, d_separated, markov_equivalent, random_dag
 from learnable.graphs.discrete import DiscreteNetwork, count_parameters, random_network
-from learnable.graphs.equivalence import implied_independences, includes, is_covered, reverse_covered_edge
+from learnable.graphs.equivalence import includes, is_covered, reverse_covered_edge
 
 TWO_CYCLE = [(0, 1), (1, 0)]
 THREE_CYCLE = [(0, 1), (1, 2), (2, 0)]
@@ -276,7 +276,6 @@ def test_inclusion_with_hidden_nodes():
     confounded = DAG.from_edges(3, [(2, 0), (2, 1)])  # node 2 is hidden
     assert not includes(DAG.from_edges(2, []), confounded, [0, 1])
     assert includes(DAG.from_edges(2, [(1, 0)]), confounded, [0, 1])
-    assert implied_independences(DAG.from_edges(2, [(0, 1)])) == []
 
 
 # --- transformations -------------------------------------------------------------------------------------------------
@@ -460,6 +459,7 @@ def test_random_digraphs_keep_the_degrees():
 def test_pruning_leaves_what_lies_between_cycles():
     assert prune_digraph([(0, 1), (1, 2)]) == ([], [])
     assert prune_digraph([(5, 5), (5, 6)]) == ([(0, 0)], [5])
+    assert len(minimum_feedback_arcs([(7, 10**12), (10**12, 7)])) == 1
 
 
 # --- the reduction ---------------------------------------------------------------------------------------------------
@@ -759,8 +759,11 @@ REFUSED = {
         "at most 20",
     ),
     "few vertices": (lambda: random_bounded_digraph(1), "n_vertices"),
+    "far vertex": (lambda: learn_bound([(0, 0), (10**9, 10**9)], 1), "arcs must give every vertex"),
+    "no mapping": (lambda: NamedNetwork(3, {}), "parents must be a mapping"),
     "degree": (lambda: dbfas_to_learn([(0, 1), (1, 0), (0, 2), (2, 0)], 1), "vertex 0"),
     "source": (lambda: learn_bound([(0, 1), (1, 1)], 1), "vertex 0"),
+    "far apart": (lambda: is_feedback_arc_set([(0, 10**12)], [(1, 2)]), "chosen"),
     "no arcs": (lambda: dbfas_to_learn([], 0), "arcs"),
     "k": (lambda: dbfas_to_learn(TWO_CYCLE, 3), "k must"),
     "not an instance": (lambda: feedback_to_dag(CHAIN, []), "instance"),

@@ -12,7 +12,7 @@ import numpy as np
 from learnable.graphs.dags import DAG, d_separated_many
 from learnable.validation import check_has, check_scalar
 
-__all__ = ["implied_independences", "includes", "is_covered", "reverse_covered_edge"]
+__all__ = ["includes", "is_covered", "reverse_covered_edge"]
 
 
 def is_covered(dag, x, y):
@@ -97,7 +97,7 @@ def includes(larger, smaller, observed=None):
     >>> includes(full, chain), includes(full, collider), includes(chain, collider)
     (True, True, False)
     """
-    statements = implied_independences(larger)
+    check_has(larger, "larger", "n_nodes parents topological_order", "a DAG")
     check_has(smaller, "smaller", "n_nodes parents", "a DAG")
     if observed is None:
         if larger.n_nodes != smaller.n_nodes:
@@ -106,30 +106,14 @@ def includes(larger, smaller, observed=None):
     observed = [check_scalar(v, "observed", low=0, high=smaller.n_nodes - 1, integer=True) for v in observed]
     if len(observed) != larger.n_nodes or len(set(observed)) < len(observed):
         raise ValueError(f"observed must be {larger.n_nodes} different nodes, one for each node of larger")
-    queries = [(observed[x], [observed[v] for v in ys], [observed[v] for v in zs]) for x, ys, zs in statements]
+    queries = [
+        (observed[x], [observed[v] for v in ys], [observed[v] for v in zs]) for x, ys, zs in _local_statements(larger)
+    ]
     return bool(np.all(d_separated_many(smaller, queries))) if queries else True
 
 
-def implied_independences(dag):
-    """A short list of independences (x, others, given) from which all that a DAG implies follow.
-
-    Each node is independent, given its parents, of the other nodes before it in a topological order. Cost O(p^2).
-
-    Parameters
-    ----------
-    dag : DAG
-        The graph.
-
-    Returns
-    -------
-    list of (int, list of int, list of int)
-
-    Examples
-    --------
-    >>> implied_independences(DAG.from_edges(3, [(0, 1), (1, 2)]))
-    [(2, [0], [1])]
-    """
-    check_has(dag, "dag", "n_nodes parents topological_order", "a DAG")
+def _local_statements(dag):
+    """Independences (x, others, given) from which all others follow: of those before x, given its parents."""
     found, before = [], []
     for x in map(int, dag.topological_order):
         parents = list(dag.parents(x))

@@ -214,7 +214,7 @@ def random_bounded_digraph(n_vertices, *, n_chords=None, random_state=None):
     >>> max(sum(v in (i, j) for i, j in arcs) for v in range(8)) <= 3
     True
     """
-    n = check_scalar(n_vertices, "n_vertices", low=2, integer=True)
+    n = check_scalar(n_vertices, "n_vertices", low=2, high=10**6, integer=True)
     chords = n // 2 if n_chords is None else check_scalar(n_chords, "n_chords", low=0, integer=True)
     rng = check_rng(random_state)
     while True:
@@ -265,13 +265,14 @@ def _cyclic_parts(arcs):
     """Arcs of each strongly connected part that has any."""
     if not arcs:
         return []
-    n = max(max(arc) for arc in arcs) + 1
-    tails, heads = np.array(arcs).T
-    _, part = connected_components(csr_array((np.ones(len(arcs)), (tails, heads)), (n, n)), connection="strong")
+    vertices, ends = np.unique(np.array(arcs), return_inverse=True)
+    tails, heads = ends.reshape(len(arcs), 2).T
+    shape = (len(vertices), len(vertices))
+    _, part = connected_components(csr_array((np.ones(len(arcs)), (tails, heads)), shape), connection="strong")
     found = {}
-    for i, j in arcs:
+    for arc, i, j in zip(arcs, tails, heads, strict=True):
         if part[i] == part[j]:
-            found.setdefault(int(part[i]), []).append((i, j))
+            found.setdefault(int(part[i]), []).append(arc)
     return list(found.values())
 
 

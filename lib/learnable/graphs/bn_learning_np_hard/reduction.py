@@ -313,6 +313,8 @@ def _bounded(arcs):
     if not arcs:
         raise ValueError("arcs must not be empty")
     n = max(max(arc) for arc in arcs) + 1
+    if n > len(arcs):
+        raise ValueError(f"arcs must give every vertex 0, ..., {n - 1} an arc in and an arc out, got {len(arcs)} arcs")
     leaving, entering = (np.bincount([arc[end] for arc in arcs], minlength=n) for end in (0, 1))
     for v in range(n):
         if leaving[v] == 0 or entering[v] == 0 or leaving[v] + entering[v] > 3:

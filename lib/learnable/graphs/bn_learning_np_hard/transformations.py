@@ -38,6 +38,8 @@ class NamedNetwork:
     """
 
     def __init__(self, parents, tables):
+        for value, name in ((parents, "parents"), (tables, "tables")):
+            check_has(value, name, "items keys", "a mapping from the names of the nodes")
         if set(parents) != set(tables):
             raise ValueError("parents and tables must have the same nodes")
         self._parents = MappingProxyType({node: tuple(named) for node, named in parents.items()})
