@@ -1,4 +1,4 @@
-"""Graphical models with hubs: the claims of Tan et al. 2014, against cvxpy, scikit-learn, enumeration and brute force."""
+"""Graphical models with hubs: the claims of Tan et al. 2014, against cvxpy, scikit-learn and brute force."""
 
 import functools
 import itertools
@@ -60,7 +60,7 @@ def by_cvxpy(p, lam, loss, constraints=lambda T: []):
 
 
 def test_hub_graphical_lasso_equals_cvxpy_at_p_20():
-    S, lam = correlation(), (0.4, 0.3, 0.6)
+    S, lam = correlation(), (0.3, 0.2, 1.0)
     theta, value = by_cvxpy(20, lam, lambda cp, T: -cp.log_det(T) + cp.trace(S @ T))
     fit = hubs.hub_graphical_lasso(S, *lam, tol=TOL)
     assert fit.converged and abs(fit.objective - value) < 1e-5 and np.abs(fit.estimate - theta).max() < 1e-3
@@ -68,11 +68,11 @@ def test_hub_graphical_lasso_equals_cvxpy_at_p_20():
 
 
 def test_hub_covariance_graph_equals_cvxpy_at_p_20():
-    S, lam = correlation(n=12), (0.15, 0.1, 0.4)  # n < p, and penalties so small that the eigenvalue bound is active
-    sigma, value = by_cvxpy(20, lam, lambda cp, T: 0.5 * cp.sum_squares(T - S), lambda T: [T >> 1e-4 * np.eye(20)])
-    fit = hubs.hub_covariance(S, *lam, tol=TOL)
+    S, lam, eps = correlation(n=12), (0.1, 0.1, 0.3), 0.2  # n < p, and a bound on the eigenvalues that is active
+    sigma, value = by_cvxpy(20, lam, lambda cp, T: 0.5 * cp.sum_squares(T - S), lambda T: [T >> eps * np.eye(20)])
+    fit = hubs.hub_covariance(S, *lam, eps=eps, tol=TOL)
     assert fit.converged and abs(fit.objective - value) < 1e-5 and np.abs(fit.estimate - sigma).max() < 1e-3
-    assert abs(np.linalg.eigvalsh(fit.estimate)[0] - 1e-4) < 1e-5 and len(fit.hubs) > 0
+    assert abs(np.linalg.eigvalsh(fit.estimate)[0] - eps) < 1e-4 and len(fit.hubs) > 0
 
 
 def test_hub_binary_network_equals_cvxpy_at_p_20():
@@ -204,7 +204,7 @@ def test_screening_changes_nothing_but_the_blocks(monkeypatch):
 
 
 def test_theorem_2_the_condition_is_necessary_up_to_equality():
-    S = two_halves(0.2, seed=3)
+    S = two_halves(0.12, seed=3)
     checked = 0
     for lam in itertools.product((0.1, 0.25), (0.1, 0.3), (0.1, 0.4)):
         fit = hubs.hub_graphical_lasso(S, *lam, tol=1e-8)
@@ -222,8 +222,8 @@ def test_lemmas_3_and_4_regimes():
         assert hubs.penalty_regime(*lam, 12) == regime
         silent = fit.Z if regime[0] == "Z" else fit.V
         assert not off(silent).any() and off(fit.estimate).any()
-    fit = hubs.hub_graphical_lasso(correlation(), 0.4, 0.3, 0.6)
-    assert hubs.penalty_regime(0.4, 0.3, 0.6, 20) == "mixed" and off(fit.Z).any() and fit.V.any()
+    fit = hubs.hub_graphical_lasso(correlation(), 0.3, 0.2, 1.0)
+    assert hubs.penalty_regime(0.3, 0.2, 1.0, 20) == "mixed" and off(fit.Z).any() and fit.V.any()
 
 
 def test_penalty_regime_at_its_borders():
@@ -251,14 +251,14 @@ def test_lemma_6_and_infinite_prices_give_the_graphical_lasso(lam, q, alpha):
     expected = graphical_lasso(S, alpha, tol=1e-9, enet_tol=1e-9, max_iter=500)[1]
     fit = hubs.hub_graphical_lasso(S, *lam, q=q, tol=1e-9)
     assert np.abs(fit.estimate - expected).max() < 1e-4
-    assert np.abs(hubs.admm_graphical_lasso(S, alpha, tol=1e-9).estimate - expected).max() < 1e-4
+    assert np.abs(hubs.admm_graphical_lasso(S, alpha, tol=1e-11).estimate - expected).max() < 1e-4
 
 
 # --- certificates ----------------------------------------------------------------------------------------------------
 
 
 def test_kkt_and_duality_gap():
-    S, lam = correlation(), (0.4, 0.3, 0.6)
+    S, lam = correlation(), (0.3, 0.2, 1.0)
     fit = hubs.hub_graphical_lasso(S, *lam, tol=1e-10)
     assert 0 <= fit.gap <= 1e-10 * 20 + 1e-12
     assert np.abs(-np.linalg.inv(fit.estimate) + S + fit.dual).max() < 1e-4
@@ -305,7 +305,7 @@ def test_estimate_is_the_sum_of_its_parts_and_exactly_sparse():
 
 def test_logdet_step_is_stationary_and_positive_definite():
     rng = np.random.default_rng(5)
-    for rho, size in ((1e-3, 1.0), (1.0, 1.0), (50.0, 1e3)):
+    for rho, size in ((1e-3, 1.0), (1.0, 1.0), (50.0, 5.0)):
         A, S = size * symmetric(rng, 6), symmetric(rng, 6)
         T = hubs.logdet_step(A, S, rho)
         residual = -np.linalg.inv(T) + S + rho * (T - A)
@@ -387,7 +387,7 @@ def test_binary_step_solves_its_proximal_problem():
 
 
 def test_binary_network_without_hubs_is_the_l1_pseudo_likelihood():
-    X, lam = bits(4, 80), 4.0
+    X, lam = bits(4, 80), 1.5
     pairs = list(itertools.combinations_with_replacement(range(4), 2))
 
     def unfold(flat):
@@ -472,7 +472,7 @@ def test_hub_penalty_beats_the_plain_one_at_equal_edge_counts_on_hub_graphs():
     truth = made.precision * np.multiply.outer(d, d)
     fit = hubs.hub_graphical_lasso(S, 0.4, 0.3, 1.0, tol=1e-4)
     with_hubs = hubs.hub_metrics(fit.estimate, truth, made.hubs, 20)
-    alphas = (0.22, 0.2, 0.18, 0.16)
+    alphas = (0.2, 0.18, 0.16, 0.14)
     plain = [hubs.hub_metrics(hubs.admm_graphical_lasso(S, a, tol=1e-4).estimate, truth, made.hubs, 20) for a in alphas]
     edges = [m.n_edges for m in plain]
     assert min(edges) < with_hubs.n_edges < max(edges)
