@@ -9,13 +9,13 @@ def without_time(figures):
 
 def test_hubs_find_more_edges_and_a_cell_repeats_itself():
     hubs, plain = (
-        experiments.hub_graphs.cell({"setup": "hubs", "p": 100, "method": method}, 0)
+        experiments.competitors.cell({"setup": "hubs", "p": 100, "method": method}, 0)
         for method in ("hubs, λ3 = 1", "graphical lasso")
     )
     assert hubs["true edges"] == plain["true edges"]  # the same data
     assert hubs["correct at equal edges"] > plain["correct at equal edges"]
     assert hubs["hub edges at equal edges"] > plain["hub edges at equal edges"]
-    again = experiments.hub_graphs.cell({"setup": "hubs", "p": 100, "method": "graphical lasso"}, 0)
+    again = experiments.competitors.cell({"setup": "hubs", "p": 100, "method": "graphical lasso"}, 0)
     assert without_time(again) == without_time(plain)
 
 
