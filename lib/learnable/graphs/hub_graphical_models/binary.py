@@ -91,7 +91,7 @@ class PseudoLikelihood:
         repaired[np.diag_indices_from(repaired)] += diagonal
         return repaired
 
-    def bound(self, theta, multiplier, penalty):
+    def bound(self, theta, multiplier, prices):
         r"""Σ of the entropies of P_t = (1 - t) X + t P with P the fitted probabilities: Fenchel's dual of the loss.
 
         P makes the multiplier Λ = X'X - ½(P'X + X'P) with zero diagonal, P_t makes tΛ, and t brings it into the dual
@@ -101,7 +101,7 @@ class PseudoLikelihood:
         product = P.T @ self.X
         own = self.X.T @ self.X - 0.5 * (product + product.T)
         np.fill_diagonal(own, 0.0)
-        t = penalty.feasible_scale(own)
+        t = prices.feasible_scale(own)
         P = (1.0 - t) * self.X + t * P
         return float(np.sum(special.entr(P) + special.entr(1.0 - P)))
 

@@ -57,9 +57,9 @@ class CovarianceLoss:
             return sigma
         return sigma + (self.eps - lowest) * np.eye(self.n_nodes)
 
-    def bound(self, sigma, multiplier, penalty):
+    def bound(self, sigma, multiplier, prices):
         """min over Σ of the loss plus ⟨tΛ, Σ⟩, attained at the projection of S - tΛ."""
-        multiplier = penalty.feasible_scale(multiplier) * multiplier
+        multiplier = prices.feasible_scale(multiplier) * multiplier
         best = project_eigenvalues(self.S - multiplier, self.eps)
         return self.value(best) + float(np.vdot(multiplier, best))
 

@@ -76,9 +76,9 @@ class GaussianLoss:
         """`theta` if it is positive definite."""
         return theta if factor(theta) is not None else None
 
-    def bound(self, theta, multiplier, penalty):
+    def bound(self, theta, multiplier, prices):
         """log det(S + tΛ) + p, with t such that tΛ is in the dual set."""
-        L = factor(self.S + penalty.feasible_scale(multiplier) * multiplier)
+        L = factor(self.S + prices.feasible_scale(multiplier) * multiplier)
         return -np.inf if L is None else factor_logdet(L) + self.n_nodes
 
 

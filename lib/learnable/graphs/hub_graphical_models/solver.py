@@ -8,7 +8,7 @@ treat one by one, and g the indicator of Θ = V + V' + Z. A *loss* is an object 
 - ``step(A, rho)``: the minimiser of the loss plus rho/2 |Θ - A|², a symmetric matrix;
 - ``value(theta)``: the loss, infinite outside its domain, and ``repair(theta)``: a near point of the domain with the
   same off-diagonal entries, or None;
-- ``bound(theta, multiplier, penalty)``: a lower bound on the penalised minimum from a multiplier of the dual set.
+- ``bound(theta, multiplier, prices)``: a lower bound on the penalised minimum from a multiplier of the dual set.
 """
 
 from __future__ import annotations
@@ -207,8 +207,8 @@ class _Fixed:
     def repair(self, theta):
         return self.theta
 
-    def bound(self, theta, multiplier, penalty):
-        return penalty.feasible_scale(multiplier) * float(np.vdot(multiplier, self.theta))
+    def bound(self, theta, multiplier, prices):
+        return prices.feasible_scale(multiplier) * float(np.vdot(multiplier, self.theta))
 
 
 def _begin(loss, warm_start):
