@@ -48,4 +48,10 @@ from .bn_learning_np_hard import (
     order_search as order_search,
     perfectness_report as perfectness_report,
     population_scores as population_scores,
+from .hub_graphical_models import (
+    HubBinaryNetwork as HubBinaryNetwork,
+    HubCovarianceGraph as HubCovarianceGraph,
+    HubGraphicalLasso as HubGraphicalLasso,
+    gibbs_ising as gibbs_ising,
+    hub_path as hub_path,
 )
