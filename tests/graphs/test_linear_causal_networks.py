@@ -36,6 +36,7 @@ from learnable.graphs.linear_causal_networks import (
     weight_scan,
 )
 from learnable.graphs.linear_causal_networks.experiments import sparse_model, tree_dag
+from learnable.graphs.linear_causal_networks.gap import _differing_nodes
 from learnable.graphs.linear_sem import LinearSEM, random_linear_sem
 from learnable.graphs.mixed import cpdag
 
@@ -306,6 +307,7 @@ def test_gap_ratio_counts_nodes_and_uses_the_closest_superset():
         if g in supersets:
             continue
         differ = min(sum(g.parents(k) != h.parents(k) for k in range(3)) for h in supersets)
+        assert _differing_nodes(g, truth) == differ
         expected = min(expected, (dag_score(model.covariance, g, model.noise_variance) - 3) / differ)
     assert gap_ratio(model) == pytest.approx(expected)
 
