@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import learnable.graphs.hub_graphical_models as hubs
 from learnable.datasets.graphical import hub_adjacency, make_gaussian_graph, make_ising
@@ -643,11 +643,11 @@ def test_bad_arguments_are_named(call, name):
 # --- estimators ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", [hubs.HubGraphicalLasso(), hubs.HubCovarianceGraph()])
-def test_estimators_pass_the_checks_of_scikit_learn(estimator):
+@parametrize_with_checks([hubs.HubGraphicalLasso(), hubs.HubCovarianceGraph()])
+def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_estimator(estimator)
+        check(estimator)
 
 
 def test_estimators_equal_their_functions():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from learnable.optim.coordinate_descent.compressed import Rules, solve_compressed
+from learnable.optim.coordinate_descent._compressed import Rules, solve_compressed
 from learnable.optim.coordinate_descent.gram import solve_gram
 from learnable.optim.coordinate_descent.solutions import LassoPath, LassoSolution
 from learnable.optim.coordinate_descent.working_set import FIRST_SET_OF_PATH, LARGEST_GRAM, Data, WorkingSet

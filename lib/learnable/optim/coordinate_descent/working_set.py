@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from learnable.optim.coordinate_descent.compressed import Columns, square_norms
+from learnable.optim.coordinate_descent._compressed import Columns, square_norms
 from learnable.optim.coordinate_descent.gram import gram_descent
 from learnable.optim.coordinate_descent.residual import residual_dense
 from learnable.optim.coordinate_descent.solutions import LassoSolution
