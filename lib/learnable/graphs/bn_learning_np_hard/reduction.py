@@ -77,7 +77,7 @@ class LearnInstance:
 
     @property
     def names(self):
-        """Names of all nodes: ``"V0"``, ``"A(0,1)"``, ..."""
+        """Names of all nodes, such as ``"V0"`` and ``"A(0,1)"``."""
         named = [f"V{i}" for i in range(self.n_vertices)]
         named += [f"{letter}({i},{j})" for i, j in self.arcs for letter in LETTERS]
         return (*named, *(f"H({i},{j})" for i, j in self.arcs))

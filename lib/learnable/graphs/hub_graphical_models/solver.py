@@ -54,7 +54,7 @@ class HubFit(Result):
 
     @property
     def adjacency(self):
-        """The graph: off-diagonal entries of the estimate that are not zero."""
+        """The graph, that is, the off-diagonal entries of the estimate that are not zero."""
         found = self.estimate != 0
         np.fill_diagonal(found, False)
         return found
