@@ -221,7 +221,7 @@ class DiscreteNetwork:
 
     @property
     def n_parameters(self):
-        """Number of free entries of the tables, which is the sum over nodes of (r_i - 1) times the number of parent configurations."""
+        """Number of free entries of the tables, (r_i - 1) times the parent configurations, summed over nodes."""
         return sum((t.shape[-1] - 1) * (t.size // t.shape[-1]) for t in self.tables)
 
     def parents(self, i):
