@@ -5,7 +5,7 @@ shows two combinations of them; the variance of the mean is the third.
 
 By concept:
 
-- :mod:`.blocks`: the covariance matrix with three numbers, its eigenvalues, and what can be estimated from one data set;
+- :mod:`.blocks`: the covariance matrix with three numbers, its eigenvalues, and what one data set tells;
 - :mod:`.errors`: cross-validated errors of any estimator, one for each example, and the jackknife's;
 - :mod:`.variance`: the usual estimates of the variance, and what each of them really estimates;
 - :mod:`.intervals`: error bars for the scores of ``cross_val_score``, with what they promise; nested cross-validation;

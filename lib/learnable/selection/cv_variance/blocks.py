@@ -1,4 +1,4 @@
-"""The covariance matrix of cross-validated errors: three numbers, three eigenvalues (Bengio and Grandvalet 2004, Sec. 3-6).
+"""The covariance matrix of cross-validated errors: three numbers (Bengio and Grandvalet 2004, Sec. 3-6).
 
 Errors are written as an array of shape (K, m): one row for each fold, one entry for each example that was left out.
 sigma2 is the variance of an error, omega the covariance of two errors of the same fold, gamma that of two errors of
@@ -210,7 +210,7 @@ def block_statistics(errors):
     errors = check_errors(errors)
     centre = float(errors.mean())
     s1, s2, s3 = pair_means((errors - centre)[None])[0]
-    n_folds, fold_size = errors.shape
+    fold_size = errors.shape[1]
     # The estimates of the eigenvalues do not feel a shift, the statistics themselves do.
     eigenvalue_1 = s1 - s2
     inside = s1 + (fold_size - 1) * s2 if fold_size > 1 else s1
@@ -222,8 +222,8 @@ def block_statistics(errors):
 def unbiased_equations(*, n_folds, fold_size):
     """The four equations of an unbiased estimate of the variance, which contradict each other (Theorem 6, (14)).
 
-    E[a s1 + b s2 + c s3] = a (sigma2 + mu^2) + b (omega + mu^2) + c (gamma + mu^2) equals the variance for all values of
-    mu, sigma2, omega and gamma only if a = 1/n, b = (m - 1)/n, c = (n - m)/n and a + b + c = 0. The first three add up
+    E[a s1 + b s2 + c s3] = a (sigma2 + mu^2) + b (omega + mu^2) + c (gamma + mu^2) equals the variance for all
+    values of mu, sigma2, omega and gamma only if a = 1/n, b = (m - 1)/n, c = (n - m)/n and a + b + c = 0. The first three add up
     to one.
 
     Parameters

@@ -157,8 +157,8 @@ def optimism(estimator, X, y, *, n_folds=10, loss="auto", random_state=None):
     Returns
     -------
     float
-        (K - 1) times the mean training error of the K rules minus that of the rule fitted to all: the jackknife estimate
-        of the prediction error is the training error minus this number, which is negative as a rule.
+        (K - 1) times the mean training error of the K rules minus that of the rule fitted to all: the jackknife
+        estimate of the prediction error is the training error minus this number, which is negative as a rule.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def hold_out(random_state, *, n):
     note="The sizes are ours: those of the source stand on the axis of a figure that is not legible.",
 )
 def variance(random_state, *, n, outliers):
-    """The variance of ten-fold cross-validation of least squares, its three parts, and three estimates over the truth."""
+    """The variance of ten-fold cross-validation of least squares, its three parts, and three estimates of it."""
     X, y = draw_regression(SETS, n, outlier_share=0.05 * outliers, random_state=random_state)
     return _figures(variance_components(kfold_residuals(X, y, n_folds=10) ** 2))
 
@@ -152,7 +152,7 @@ def _truth(n_train, outlier_share):
 
 def _nested(X, y, n_repeats, random_state):
     """Errors of plain and of twice left-out cross-validation, with new folds each time."""
-    count, n, d = X.shape
+    count, n = X.shape[:2]
     m, n_folds = n // 10, 10
     outer = np.empty((count, n_repeats, n_folds, m))
     inner = np.empty((count, n_repeats, n_folds, n_folds - 1, m))

@@ -17,11 +17,11 @@ from learnable.validation import Result, check_choice, check_finite_array, check
 __all__ = ["CVInterval", "PairedTest", "cv_interval", "nested_cv_interval", "paired_test_5x2"]
 
 PROMISES = {
-    "corrected": "rests on the guess that two fold means are correlated like the share of test examples; tends to be too "
-    "long where the rule is stable, too short where outliers move it",
+    "corrected": "rests on the guess that two fold means are correlated like the share of test examples; tends to be "
+    "too long where the rule is stable, too short where outliers move it",
     "fold_means": "right only if the fold means were uncorrelated; as a rule too short",
-    "nested": "for the error of a rule trained with all n examples; the spread was measured on the data by leaving folds "
-    "out twice, so it holds on average over laws like this one, not by a theorem",
+    "nested": "for the error of a rule trained with all n examples; the spread was measured on the data by leaving "
+    "folds out twice, so it holds on average over laws like this one, not by a theorem",
 }
 
 
@@ -137,8 +137,8 @@ def cv_interval(scores, *, method="corrected", level=0.95, test_share=None):
 def nested_cv_interval(estimator, X, y, *, n_folds=10, n_repeats=10, loss="auto", level=0.95, random_state=None):
     """Measure the spread of cross-validation by leaving folds out twice (Bates, Hastie and Tibshirani 2024, Alg. 1).
 
-    One fold is held out and the others are cross-validated: the mean of the inner errors and the mean error of the outer
-    fold estimate the same thing, and their squared difference, less the part that is due to the finite outer fold, is
+    One fold is held out and the others are cross-validated: the mean of the inner errors and the mean error of the
+    outer fold estimate the same thing, and their squared difference, less the part that is due to the finite outer fold, is
     the mean squared error of the inner cross-validation. Cost: ``n_repeats * n_folds * n_folds`` fits.
 
     Parameters
@@ -192,8 +192,8 @@ def nested_cv_interval(estimator, X, y, *, n_folds=10, n_repeats=10, loss="auto"
 def paired_test_5x2(first, second, X, y, *, loss="auto", random_state=None):
     """Compare two estimators by five repetitions of two-fold cross-validation (Dietterich 1998).
 
-    The training sets of the two folds do not overlap, so the two differences of a repetition are nearly uncorrelated and
-    their spread is an honest variance; the numerator is the first difference alone. Cost: 20 fits.
+    The training sets of the two folds do not overlap, so the two differences of a repetition are nearly uncorrelated
+    and their spread is an honest variance; the numerator is the first difference alone. Cost: 20 fits.
 
     Parameters
     ----------

@@ -187,8 +187,8 @@ def interval_coverage(errors, truth, *, method="corrected", level=0.95):
 def draw_regression(n_sets, n, *, n_features=30, outlier_share=0.0, random_state=None):
     """Draw the data sets of Experiments 1 and 2: a linear law with R^2 of about 3/4, with or without outliers.
 
-    An outlier has ten times the standard deviation in every feature and in the noise; the coefficients and the noise are
-    scaled so that the variances of the target's two parts are 3 and 1 whatever the share. Cost O(n_sets n d).
+    An outlier has ten times the standard deviation in every feature and in the noise; the coefficients and the noise
+    are scaled so that the variances of the target's two parts are 3 and 1 whatever the share. Cost O(n_sets n d).
 
     Parameters
     ----------

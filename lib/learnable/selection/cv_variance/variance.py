@@ -40,8 +40,8 @@ def variance_estimate(errors, method="naive", *, n_bootstrap=200, random_state=N
     Examples
     --------
     >>> errors = [[1.0, 2.0], [3.0, 4.0]]
-    >>> round(variance_estimate(errors), 4), variance_estimate(errors, "fold_means"), variance_estimate(errors, "corrected")
-    (0.4167, 1.0, 3.0)
+    >>> [round(variance_estimate(errors, method), 4) for method in ("naive", "fold_means", "corrected")]
+    [0.4167, 1.0, 3.0]
     """
     errors = check_errors(errors)
     check_choice(method, "method", METHODS)
