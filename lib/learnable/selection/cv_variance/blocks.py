@@ -223,8 +223,8 @@ def unbiased_equations(*, n_folds, fold_size):
     """The four equations of an unbiased estimate of the variance, which contradict each other (Theorem 6, (14)).
 
     E[a s1 + b s2 + c s3] = a (sigma2 + mu^2) + b (omega + mu^2) + c (gamma + mu^2) equals the variance for all
-    values of mu, sigma2, omega and gamma only if a = 1/n, b = (m - 1)/n, c = (n - m)/n and a + b + c = 0. The first three add up
-    to one.
+    values of mu, sigma2, omega and gamma only if a = 1/n, b = (m - 1)/n, c = (n - m)/n and a + b + c = 0. The first
+    three add up to one.
 
     Parameters
     ----------

@@ -176,6 +176,7 @@ def optimism(estimator, X, y, *, n_folds=10, loss="auto", random_state=None):
 
 
 def _chosen(loss, estimator):
+    check_has(estimator, "estimator", "fit predict", "an estimator with fit and predict")
     if callable(loss):
         return loss
     check_choice(loss, "loss", ("auto", *LOSSES), also="or a callable")
@@ -218,7 +219,6 @@ class _Data:
         return np.arange(self.n).reshape(self.n_folds, self.fold_size)
 
     def _fitted(self, estimator, rows):
-        check_has(estimator, "estimator", "fit predict", "an estimator with fit and predict")
         return clone(estimator).fit(_safe_indexing(self.X, rows), self.y[rows])
 
     def _losses(self, rule, rows, loss):

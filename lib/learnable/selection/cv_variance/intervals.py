@@ -138,8 +138,8 @@ def nested_cv_interval(estimator, X, y, *, n_folds=10, n_repeats=10, loss="auto"
     """Measure the spread of cross-validation by leaving folds out twice (Bates, Hastie and Tibshirani 2024, Alg. 1).
 
     One fold is held out and the others are cross-validated: the mean of the inner errors and the mean error of the
-    outer fold estimate the same thing, and their squared difference, less the part that is due to the finite outer fold, is
-    the mean squared error of the inner cross-validation. Cost: ``n_repeats * n_folds * n_folds`` fits.
+    outer fold estimate the same thing, and their squared difference, less the part that is due to the finite outer
+    fold, is the mean squared error of the inner cross-validation. Cost: about ``n_repeats * n_folds**2 / 2`` fits.
 
     Parameters
     ----------

@@ -244,8 +244,8 @@ def _residuals(X, y, n_folds, alpha):
         rows = np.broadcast_to(np.sqrt(alpha) * np.eye(d), (count, d, d))
         X = np.concatenate([X, rows], axis=1)
     Q, R = np.linalg.qr(X)
-    diagonal = np.abs(np.diagonal(R, axis1=1, axis2=2))
-    if (diagonal.min(axis=1, initial=np.inf) <= 1e-10 * diagonal.max(axis=1, initial=0.0)).any():
+    # What a column adds to those before it, beside its own length: no unit enters.
+    if (np.abs(np.diagonal(R, axis1=1, axis2=2)) <= 1e-10 * np.linalg.norm(R, axis=1)).any():
         raise ValueError("the columns of X are linearly dependent; take alpha > 0 or leave a column out")
     Q = Q[:, :n]
     fitted = Q @ (np.swapaxes(Q, 1, 2) @ y[..., None])
@@ -253,9 +253,17 @@ def _residuals(X, y, n_folds, alpha):
     Q = Q.reshape(count, n_folds, fold_size, d)
     Qt = np.swapaxes(Q, 2, 3)
     # (I - Q Q')^-1 r, in whichever of the two spaces is smaller.
+    if fold_size <= d:
+        return (_inverse(np.eye(fold_size) - Q @ Qt) @ r)[..., 0]
+    return (r + Q @ (_inverse(np.eye(d) - Qt @ Q) @ (Qt @ r)))[..., 0]
+
+
+def _inverse(matrices):
+    """Inverses of matrices with eigenvalues in (0, 1]; one near 0 means that the other folds lack a direction."""
     try:
-        if fold_size <= d:
-            return np.linalg.solve(np.eye(fold_size) - Q @ Qt, r)[..., 0]
-        return (r + Q @ np.linalg.solve(np.eye(d) - Qt @ Q, Qt @ r))[..., 0]
+        found = np.linalg.inv(matrices)
     except np.linalg.LinAlgError:
-        raise ValueError("a training set without one fold has linearly dependent columns; take alpha > 0") from None
+        found = None
+    if found is None or np.abs(found).max(initial=0.0) > 1e10:
+        raise ValueError("the columns of X are linearly dependent once a fold is left out; take alpha > 0")
+    return found
