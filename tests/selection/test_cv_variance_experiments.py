@@ -1,4 +1,4 @@
-"""The studies of the chapter on cross-validation: the same figures twice, and figures that a broken method would change."""
+"""The studies of the chapter on cross-validation: the same figures twice, and what a broken method would change."""
 
 import pytest
 
