@@ -1,12 +1,14 @@
 """Nearest neighbours and CART, beside scikit-learn."""
 
 import numpy as np
+import sklearn.neighbors
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.harness import Benchmark
+from benchmarks.harness import Benchmark, peer_package
 from learnable import datasets
 from learnable.foundations.classical_rules import KNN, CARTClassifier
+from learnable.neighbors import NeighborIndex
 from learnable.trees import grow, weakest_links
 
 bench = Benchmark("classical_rules")
@@ -90,6 +92,42 @@ for d in (2, 64):
                 "KNeighborsClassifier": lambda X=X, y=y, Q=Q: KNeighborsClassifier(5).fit(X, y).predict(Q),
             },
             accuracy=same_labels,
+        )
+
+onedal = peer_package("sklearnex.neighbors")
+faiss = peer_package("faiss")
+
+
+def same_distances(ours, peer):
+    gap = np.abs(np.sqrt(ours[0]) - peer[0]).max()
+    assert gap < 1e-3, gap
+    return f"distances differ by {gap:.0e}; ours has the smaller index first among ties"
+
+
+def by_faiss(X, Q, k):
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(X.astype(np.float32))
+    squares, rows = index.search(Q.astype(np.float32), k)
+    return np.sqrt(np.maximum(squares, 0.0)), rows
+
+
+for d in (2, 5, 10, 15, 64):
+    for n in bench.sizes([5000, 20_000, 50_000]):
+        rng = np.random.default_rng(0)
+        X, Q = rng.normal(size=(n, d)), rng.normal(size=(n // 10, d))
+        peers = {
+            f"{name} {algorithm}": lambda X=X, Q=Q, of=of, algorithm=algorithm: (
+                of.NearestNeighbors(n_neighbors=5, algorithm=algorithm).fit(X).kneighbors(Q)
+            )
+            for name, of in (("scikit-learn", sklearn.neighbors), ("oneDAL", onedal))
+            for algorithm in (("kd_tree", "brute") if d < 15 else ("brute",))
+        }
+        bench.compare(
+            f"index and 5 neighbours of n/10 queries, {d} dimensions",
+            size=n,
+            ours=lambda X=X, Q=Q: NeighborIndex(X).query(Q, 5),
+            peers={**peers, "faiss, float32": lambda X=X, Q=Q: by_faiss(X, Q, 5)},
+            accuracy=same_distances,
         )
 
 assert CARTClassifier().fit(X[:200], y[:200]).get_n_leaves() >= 1

@@ -11,7 +11,7 @@ from sklearn.linear_model import lasso_path as sklearn_lasso_path
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
-from benchmarks.harness import Benchmark
+from benchmarks.harness import Benchmark, peer_package
 from learnable.kernels.functions import Gaussian, center_gram
 from learnable.kernels.kernels_and_regression import (
     EpsilonRidge,
@@ -23,7 +23,8 @@ from learnable.kernels.kernels_and_regression import (
 from learnable.optim.coordinate_descent import lasso_path, max_alpha, solve_lasso
 
 warnings.simplefilter("ignore", ConvergenceWarning)
-bench = Benchmark("kernels_and_regression")
+bench = Benchmark("kernels_and_regression", packages=("celer",))
+celer = peer_package("celer")
 
 
 LAMS = np.geomspace(1e-3, 1e2, 50)
@@ -143,6 +144,62 @@ for name, shape in list(SHAPES.items())[:3]:
             },
             accuracy=same_path(X, y),
         )
+
+
+def sparse_design(n, p, density):
+    """Columns with independent entries, fifty of them with an effect; noise of a third of the signal."""
+    rng = np.random.default_rng(0)
+    X = sparse.random(n, p, density=density, format="csc", random_state=rng, data_rvs=rng.standard_normal)
+    beta = np.zeros(p)
+    beta[rng.choice(p, 50, replace=False)] = rng.standard_normal(50)
+    signal = X @ beta
+    return X, signal + rng.standard_normal(n) * signal.std() / 3.0
+
+
+def same_sparse_path(X, y, alphas):
+    """Both answers by the objective: each side has stopped at a gap of 1e-6 of |y|^2 by its own certificate."""
+
+    def worst(coefs, reference):
+        return max(
+            lasso_objective(X, y, b, a) - lasso_objective(X, y, r, a)
+            for a, b, r in zip(alphas, coefs, reference, strict=True)
+        )
+
+    def check(ours, peer):
+        exact = lasso_path(X, y, alphas, tol=1e-10).coefs
+        unit = y @ y / len(y)
+        mine, theirs = worst(ours.coefs, exact) / unit, worst(np.asarray(peer[1]).T, exact) / unit
+        assert mine <= 1e-6, mine
+        assert theirs <= 1e-4, theirs
+        return f"above the minimum by {max(mine, 0.0):.0e} of |y|^2 (ours), {max(theirs, 0.0):.0e} (peer)"
+
+    return check
+
+
+def lasso_objective(X, y, b, alpha):
+    return 0.5 * np.mean((y - X @ b) ** 2) + alpha * np.abs(b).sum()
+
+
+for n, p, density in ((1000, 10_000, 0.01), (3000, 30_000, 0.01), (3000, 30_000, 0.001), (1000, 100_000, 0.01))[
+    : 1 if bench.smoke else None
+]:
+    X, y = sparse_design(n, p, density)
+    alphas = max_alpha(X, y) * np.geomspace(1.0, 0.01, 20 if bench.smoke else 100)
+    peers = {
+        "celer_path": lambda X=X, y=y, alphas=alphas: celer.celer_path(X, y, "lasso", alphas=alphas, tol=1e-6),
+        "scikit-learn lasso_path": lambda X=X, y=y, alphas=alphas: sklearn_lasso_path(
+            X, y, alphas=alphas, tol=1e-6, max_iter=100_000
+        ),
+    }
+    if bench.smoke:
+        del peers["scikit-learn lasso_path"]
+    bench.compare(
+        f"sparse lasso path, {n} rows, {density:.1%} non-zero, 100 penalties, gap 1e-6 (size: columns)",
+        size=p,
+        ours=lambda X=X, y=y, alphas=alphas: lasso_path(X, y, alphas, tol=1e-6),
+        peers=peers,
+        accuracy=same_sparse_path(X, y, alphas),
+    )
 
 
 def tube(n):

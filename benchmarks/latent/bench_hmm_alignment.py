@@ -1,12 +1,15 @@
 """Hidden Markov models beside hmmlearn: posteriors and paths from data, bare recursions, sparse chains, the family."""
 
+import warnings
+
 import numpy as np
 from hmmlearn import _hmmc
-from hmmlearn.hmm import GaussianHMM
+from hmmlearn.hmm import CategoricalHMM, GaussianHMM
+from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Benchmark, Once
 from learnable.latent import hmm_alignment as ha
-from learnable.latent.hmm import HMM, GaussianEmission, forward_backward, smooth
+from learnable.latent.hmm import HMM, DiscreteEmission, GaussianEmission, baum_welch, forward_backward, smooth
 from learnable.latent.hmm import _kernels as kernels
 
 bench = Benchmark("hmm_alignment", packages=("hmmlearn",))
@@ -96,7 +99,7 @@ def recursions(hmm, n):
     bench.compare(
         f"forward recursion, K = {hmm.n_states}",
         size=n,
-        ours=lambda: kernels.forward(hmm.startprob, hmm.net[0], f, filtered),
+        ours=lambda: kernels.forward(hmm.startprob, hmm.net[0], f, filtered, False),
         peers={"hmmlearn C++": timed(lambda: _hmmc.forward_scaling(hmm.startprob, hmm.transmat, f), work)},
         accuracy=same_filter,
     )
@@ -111,7 +114,7 @@ def recursions(hmm, n):
     bench.compare(
         f"backward recursion, K = {hmm.n_states}",
         size=n,
-        ours=lambda: kernels.backward(hmm.net[1], f, filtered, out, none, False),
+        ours=lambda: kernels.backward(hmm.net[1], f, filtered, out, none, False, False),
         peers={"hmmlearn C++": timed(lambda: _hmmc.backward_scaling(hmm.startprob, hmm.transmat, f, scale), work)},
         accuracy=same_smoother,
     )
@@ -157,6 +160,54 @@ def family(hmm, n):
         )
 
 
+def estimation(k, n, discrete):
+    """Ten iterations of Baum-Welch from the same start."""
+    rng = np.random.default_rng(5)
+    truth = chain(k)
+    if discrete:
+        truth = HMM(truth.startprob, truth.transmat, DiscreteEmission(rng.dirichlet(np.full(12, 0.5), size=k)))
+    x, _ = truth.sample(n, 1)
+    made = (
+        DiscreteEmission(rng.dirichlet(np.full(12, 2.0), size=k))
+        if discrete
+        else GaussianEmission(truth.emission.means + 0.3 * rng.normal(size=k), 2.0)
+    )
+    start = HMM(truth.startprob, 0.5 * np.eye(k) + 0.5 / k, made)
+
+    def theirs():
+        options = {"implementation": "scaling", "n_iter": 10, "tol": -np.inf, "init_params": ""}
+        if discrete:
+            peer = CategoricalHMM(k, **options)
+            peer.emissionprob_ = made.emissionprob.copy()
+        else:
+            peer = GaussianHMM(k, "diag", min_covar=0, covars_prior=0, covars_weight=0, **options)
+            peer.means_, peer.covars_ = made.means[:, None], made.variances[:, None]
+        peer.startprob_, peer.transmat_ = start.startprob.copy(), start.transmat.copy()
+        return peer.fit(x[:, None])
+
+    def ours():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return baum_welch(start, x, max_iter=10, tol=0)
+
+    def same_likelihood(mine, peer):
+        off = abs(mine.log_likelihoods[-1] - peer.score(x[:, None])) / abs(mine.log_likelihoods[-1])
+        assert off < 1e-9, off
+        return f"log-likelihood after ten iterations equal to {off:.0e}"
+
+    bench.compare(
+        f"Baum-Welch, ten iterations, {'discrete' if discrete else 'Gaussian'}, K = {k}",
+        size=n,
+        ours=ours,
+        peers={"hmmlearn fit": theirs},
+        accuracy=same_likelihood,
+    )
+
+
+for k in (2, 5, 16):
+    for n in bench.sizes([2_000, 10_000, 50_000]):
+        estimation(k, n, False)
+        estimation(k, n, True)
 for n in bench.sizes([10_000, 100_000, 1_000_000]):
     from_data("K = 5", chain(5), n)
 for k in (16, 64):

@@ -17,7 +17,7 @@ def same_coefficients(ours, peer):
     return f"coefficients differ by {gap:.0e}; gradient norm {ours.gradient_norm_:.0e}"
 
 
-for d in (10, 50):
+for d in (10, 50, 300):
     for n in bench.sizes([1000, 10_000, 50_000]):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(n, d))
@@ -29,7 +29,10 @@ for d in (10, 50):
             peers={
                 "LogisticRegression newton-cholesky": lambda X=X, y=y: LogisticRegression(
                     C=np.inf, solver="newton-cholesky", tol=1e-8
-                ).fit(X, y)
+                ).fit(X, y),
+                "LogisticRegression lbfgs": lambda X=X, y=y: LogisticRegression(
+                    C=np.inf, solver="lbfgs", tol=2e-9, max_iter=1000
+                ).fit(X, y),
             },
             accuracy=same_coefficients,
         )

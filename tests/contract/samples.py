@@ -47,6 +47,9 @@ from learnable.foundations.vc_theory import (
     SieveERM,
     ThresholdERM,
 )
+from learnable.graphs.hub_graphical_models import HubCovarianceGraph, HubGraphicalLasso
+from learnable.graphs.linear_causal_networks import LinearDAGLearner
+from learnable.graphs.order_independent_pc import FCI, PC, RFCI
 from learnable.highdim.debiased_lasso import DebiasedLasso
 from learnable.highdim.quic_graphical_lasso import GraphicalLassoQUIC, GraphicalLassoQUICCV
 from learnable.kernels.kernels_and_regression import (
@@ -156,7 +159,13 @@ REGRESSORS = {
 # Tables without y: what is compared has no unit, or the unit of X.
 TABLES = {
     GraphicalLassoQUIC: lambda s, t: GraphicalLassoQUIC(alpha=0.2 * s**2),
+    HubGraphicalLasso: lambda s, t: HubGraphicalLasso(0.4 * s**2, 0.3 * s**2, s**2),
+    HubCovarianceGraph: lambda s, t: HubCovarianceGraph(0.2 * s**2, 0.2 * s**2, s**2, eps=1e-4 * s**2),
     GraphicalLassoQUICCV: lambda s, t: GraphicalLassoQUICCV(cv=3, alphas=4),
+    LinearDAGLearner: lambda s, t: LinearDAGLearner(),
+    FCI: lambda s, t: FCI(),
+    PC: lambda s, t: PC(),
+    RFCI: lambda s, t: RFCI(),
     RandomFourierFeatures: lambda s, t: RandomFourierFeatures(n_components=20, random_state=0),
     ICATensor: lambda s, t: ICATensor(random_state=0),
     SphericalGMMTensor: lambda s, t: SphericalGMMTensor(random_state=0),
@@ -197,6 +206,12 @@ def data(cls):
 
 def answers(model, points, s=1.0, t=1.0, shift=0.0):
     """What a fitted estimator says at points, with the units s and t and the shift of X taken out: a list of arrays."""
+    if isinstance(model, (FCI, PC, RFCI)):
+        return [model.graph_.marks]
+    if isinstance(model, LinearDAGLearner):
+        return [model.adjacency_]
+    if isinstance(model, HubCovarianceGraph):
+        return [model.covariance_ / s**2]
     if hasattr(model, "precision_"):
         return [model.precision_ * s**2, model.covariance_ / s**2]
     if isinstance(model, DebiasedLasso):

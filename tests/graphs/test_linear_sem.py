@@ -25,7 +25,7 @@ def test_covariance_and_precision_are_those_of_the_equations(seed):
 def test_entries_of_the_precision_matrix():
     """Loh and Bühlmann 2014, (5) and (6), in the order in which the model is triangular."""
     model = random_model(6, 3)
-    order = model._order
+    order = model.dag.topological_order
     B, s = model.weights[np.ix_(order, order)], model.noise_variance[order]
     theta = model.precision[np.ix_(order, order)]
     for j in range(6):

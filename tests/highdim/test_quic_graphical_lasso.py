@@ -178,15 +178,15 @@ def test_coordinate_update_is_the_minimiser_of_one_variable(p, seed, on_diagonal
 
 @given(st.integers(1, 40), SEEDS, st.integers(1, 4))
 @settings(max_examples=25, deadline=None)
-def test_u_equals_dw_after_every_sweep_and_both_kernels_agree(p, seed, sweeps):
+def test_u_equals_dw_after_every_sweep(p, seed, sweeps):
     S, Lam = problem(p, seed, n=p + 1)
     X = spd(p, np.random.default_rng(seed)) + 0.5 * np.eye(p)
     D, U = newton_direction(X, S, Lam, sweeps=sweeps, keep_u=True)
     scale = max(1.0, np.abs(U).max())
     np.testing.assert_allclose(U, D @ np.linalg.inv(X), atol=1e-10 * scale)
-    blocked = newton_direction(X, S, Lam, sweeps=sweeps)
-    np.testing.assert_allclose(blocked, D, atol=1e-9 * scale)
-    assert np.array_equal(blocked, blocked.T)
+    alone = newton_direction(X, S, Lam, sweeps=sweeps)
+    np.testing.assert_array_equal(alone, D)
+    assert np.array_equal(D, D.T)
 
 
 def test_direction_agrees_with_cvxpy():

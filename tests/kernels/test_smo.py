@@ -288,3 +288,30 @@ def test_too_few_steps_warn():
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         s = smo.classification(K, Y, 10.0, max_iter=5)
     assert not s.converged and s.n_iter == 5
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_short_columns_copied_at_once_or_one_by_one_give_the_same_machine(monkeypatch, complete):
+    X, y = sample(n=300, noise=1.5)
+    kernel = Gaussian.from_gamma(0.3)
+    found = []
+    for copied in (1000, 0):
+        monkeypatch.setattr("learnable.kernels.smo.active.COPIED", copied)
+        source = smo.GramSource(kernel(X)) if complete else smo.ColumnCache(kernel, X)
+        found.append(smo.classification(source, y, 50.0))
+    assert found[0].n_iter == found[1].n_iter > 300
+    np.testing.assert_array_equal(found[0].beta, found[1].beta)
+
+
+def test_searches_over_blocks_find_the_first_of_equals():
+    from learnable.kernels import _iteration as loops
+
+    rng = np.random.default_rng(0)
+    for n in (1, 127, 128, 129, 300):
+        v, up = rng.integers(-3, 4, n).astype(float), rng.choice([0.0, -np.inf], n, p=[0.8, 0.2])
+        where, best = loops._largest(v, up)
+        assert best == (v + up).max()
+        assert where == (int(np.argmax(v + up)) if np.isfinite(best) else -1)
+        column, ones = rng.random(n).astype(np.float32), np.ones(n)
+        gains = np.maximum(4.0 - v, 0.0) ** 2 / np.maximum(2.0 - 2.0 * column.astype(float), 1e-12)
+        assert loops._partner(v, np.zeros(n), ones, column, 4.0, 1.0, 1e-12) == (int(np.argmax(gains)), v.min())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.covariance import log_likelihood
 
 from learnable.linalg import precision as pr
@@ -115,3 +116,17 @@ def test_entrywise_thresholds():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@given(st.integers(1, 30), st.floats(0.0, 0.2), st.integers(0, 2**16), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_labels_of_components_are_those_of_scipy(p, density, seed, both):
+    edges = np.triu(np.random.default_rng(seed).random((p, p)) < density, 1)
+    pattern = sparse.csr_array(edges | edges.T if both else edges)
+    count, labels = pr.component_labels(pattern.indptr, pattern.indices)
+    expected, theirs = sparse.csgraph.connected_components(pattern, directed=False)
+    assert count == expected
+    np.testing.assert_array_equal(labels, theirs)
+    parts = pr.split_components(count, labels)
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(p))
+    assert [part[0] for part in parts] == sorted(part[0] for part in parts)

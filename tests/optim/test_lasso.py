@@ -49,7 +49,7 @@ def test_matches_scikit_learn(mode, n, p, density):
         np.testing.assert_allclose(ours.coef, peer.coef_, atol=2e-5)
 
 
-def test_a_large_working_set_of_sparse_columns_turns_to_the_residual():
+def test_a_large_support_of_sparse_columns():
     X, y = design(600, 1500, density=0.02, seed=3)
     alpha = 0.02 * max_alpha(X, y, center=True)
     answer = solve_lasso(X, y, alpha, center=True, tol=1e-9)
@@ -57,6 +57,69 @@ def test_a_large_working_set_of_sparse_columns_turns_to_the_residual():
     Z = X.toarray() - X.toarray().mean(axis=0)
     assert answer.converged
     assert violation(Z, y - y.mean(), answer.coef, 600 * alpha) < 1e-2 * 600 * alpha
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("l2", [0.0, 0.05])
+@pytest.mark.parametrize("ratio", [0.5, 0.02])
+def test_sparse_path_equals_the_dense_one(center, l2, ratio):
+    X, y = design(90, 240, density=0.06, seed=5)
+    X = X.toarray()
+    X[:, 7] = 0.0  # an empty column, a constant one and a copy
+    X[:, 11] = 1.0
+    X[:, 13] = X[:, 12]
+    X = sparse.csc_array(X)
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, 240)
+    weights[::9] = np.inf
+    alphas = max_alpha(X, y, weights=weights, center=center) * np.array([1.2, 1.0, 0.9, 0.9, 0.5, 0.45, 0.4, ratio])
+    settings = {"weights": weights, "l2": l2, "center": center, "tol": 1e-11}
+    ours, dense = (lasso_path(Z, y, alphas, **settings) for Z in (X, X.toarray()))
+    assert ours.converged.all()
+    assert not ours.coefs[:, ::9].any()
+    Z, target = X.toarray(), y
+    if center:
+        Z, target = Z - Z.mean(axis=0), y - y.mean()
+    for alpha, b, other in zip(ours.alphas, ours.coefs, dense.coefs, strict=True):
+        gradient = Z.T @ (target - Z @ b) - 90 * l2 * b
+        assert (np.abs(gradient) <= 90 * alpha * weights * (1 + 1e-3))[np.isfinite(weights)].all()
+        np.testing.assert_allclose(Z @ b, Z @ other, atol=1e-3)
+        assert np.abs(np.abs(b[12:14]).sum() - np.abs(other[12:14]).sum()) < 1e-3
+    np.testing.assert_array_equal(ours.alphas, dense.alphas)
+
+
+def test_sparse_input_is_not_changed_and_duplicates_are_summed():
+    X = sparse.csc_matrix(([1.0, 2.0, 3.0, 4.0, 1.5], [2, 0, 1, 1, 2], [0, 2, 4, 5]), shape=(3, 3))
+    y = np.array([1.0, -2.0, 0.5])
+    data, indices = X.data.copy(), X.indices.copy()
+    ours = solve_lasso(X, y, 0.05, tol=1e-13).coef
+    np.testing.assert_array_equal(X.data, data)
+    np.testing.assert_array_equal(X.indices, indices)
+    np.testing.assert_allclose(ours, solve_lasso(X.toarray(), y, 0.05, tol=1e-13).coef, atol=1e-6)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_fit_from_a_start_and_with_long_indices(index):
+    X, y = design(60, 150, density=0.1, seed=8)
+    X = sparse.csc_array((X.data, X.indices.astype(index), X.indptr.astype(index)), shape=X.shape)
+    alpha = 0.05 * max_alpha(X, y)
+    start = np.random.default_rng(0).normal(size=150)
+    there = solve_lasso(X, y, alpha, start=start, tol=1e-13)
+    again = solve_lasso(X, y, alpha, start=there.coef, tol=1e-12)
+    assert again.n_iter == 0
+    np.testing.assert_allclose(there.coef, solve_lasso(X.toarray(), y, alpha, tol=1e-13).coef, atol=1e-5)
+
+
+def test_sparse_descent_ends_where_rounding_does_and_reports_few_passes():
+    X, y = design(60, 150, density=0.1, seed=8)
+    alpha = 0.05 * max_alpha(X, y)
+    with pytest.warns(ConvergenceWarning):
+        stalled = solve_lasso(X, y, alpha, tol=1e-40)
+    assert stalled.gap < 1e-14
+    with pytest.warns(ConvergenceWarning, match="solve_lasso did not converge"):
+        answer = solve_lasso(X, y, 0.01 * alpha, tol=1e-12, max_iter=5)
+    assert not answer.converged
+    assert answer.n_iter == 5
+    assert not solve_lasso(X, np.zeros(60), alpha).coef.any()
 
 
 def test_gap_bounds_the_suboptimality():

@@ -15,12 +15,14 @@ from learnable.validation import check_finite_array, check_has, check_weights, s
 __all__ = ["vote", "weak_learner"]
 
 
-def weak_learner(base):
+def weak_learner(base, max_bins="auto"):
     """The weak learner of a name (``"stump"``, ``"columns"``), of a depth (an integer), or the object itself.
 
     Parameters
     ----------
     base : {"stump", "columns"}, int or weak learner
+    max_bins : {"auto"}, int or None, default="auto"
+        Of the stumps or trees that a name or a depth stands for, see `StumpERM`.
 
     Examples
     --------
@@ -28,9 +30,9 @@ def weak_learner(base):
     (StumpERM(), TreeERM(max_depth=3))
     """
     if isinstance(base, str) and base in ("stump", "columns"):
-        return StumpERM() if base == "stump" else ColumnRules()
+        return StumpERM(max_bins) if base == "stump" else ColumnRules()
     if isinstance(base, (int, np.integer)) and not isinstance(base, bool):
-        return StumpERM() if base == 1 else TreeERM(int(base))
+        return StumpERM(max_bins) if base == 1 else TreeERM(int(base), max_bins=max_bins)
     if hasattr(base, "prepare"):
         return base
     raise ValueError(f"base must be 'stump', 'columns', a depth, or a weak learner with prepare(X); got {base!r}")

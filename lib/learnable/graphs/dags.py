@@ -1,8 +1,8 @@
 """Directed acyclic graphs, d-separation, and what two of them have in common.
 
 A DAG on nodes 0, ..., p - 1 is its adjacency matrix, ``adjacency[i, j]`` for the edge i -> j; an instance never
-changes, so that neighbours, orders and bit sets are computed once. Separation is decided by the Bayes ball in compiled code:
-a walk over (node, direction), linear in the number of nodes and edges that it meets.
+changes, so that neighbours, orders and bit sets are computed once. Separation is decided by the Bayes ball in
+compiled code: a walk over (node, direction), linear in the number of nodes and edges that it meets.
 
 Sources: Pearl 2000, Sec. 1.2 (d-separation); Verma and Pearl 1990 (equivalence); Colombo and Maathuis 2014, Sec. 2.
 """
@@ -185,7 +185,7 @@ class DAG:
         return tuple(lists.children[lists.child_starts[i] : lists.child_starts[i + 1]].tolist())
 
     def ancestors(self, nodes):
-        """The nodes from which a directed path of one or more edges leads to one of `nodes`, a frozenset. O(p + |E|)."""
+        """The nodes from which a directed path of one or more edges leads to one of `nodes`. O(p + |E|)."""
         nodes, lists = _nodes(nodes, self.n_nodes, "nodes"), self._lists
         return frozenset(_reachable(nodes, lists.parent_starts, lists.parents).tolist())
 

@@ -16,7 +16,6 @@ Source: Loh and Bühlmann 2014, Section 2.2, (3) and (4).
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -24,6 +23,7 @@ from numbers import Integral
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from learnable.graphs.dags import DAG, random_dag
 from learnable.validation import Result, check_choice, check_finite_array, check_magnitude, check_rng, check_scalar
 
 __all__ = ["ERROR_LAWS", "LinearSEM", "random_linear_sem"]
@@ -82,7 +82,11 @@ class LinearSEM(Result):
         for name, array in (("weights", weights), ("noise_variance", variance)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "_order", _topological_order(weights != 0))
+        try:
+            dag = DAG(weights != 0)
+        except ValueError as error:
+            raise ValueError(f"weights must belong to a graph without directed cycles: {error}") from None
+        object.__setattr__(self, "_dag", dag)
 
     @property
     def n_nodes(self):
@@ -92,14 +96,12 @@ class LinearSEM(Result):
     @property
     def adjacency(self):
         """Edges as a bool matrix, ``adjacency[j, k]`` for j -> k."""
-        return self.weights != 0
+        return self._dag.adjacency
 
-    @cached_property
+    @property
     def dag(self):
         """The graph of the edges with nonzero weight, a :class:`learnable.graphs.dags.DAG`."""
-        from learnable.graphs.dags import DAG
-
-        return DAG(self.adjacency)
+        return self._dag
 
     @cached_property
     def covariance(self):
@@ -162,7 +164,7 @@ default="gaussian"
 
     def _unmix(self, noise):
         """Rows x with x'(I - W) = noise', by one triangular solve in a topological order."""
-        order = self._order
+        order = self._dag.topological_order
         upper = (np.eye(self.n_nodes) - self.weights)[np.ix_(order, order)]
         out = np.empty_like(noise)
         out[:, order] = solve_triangular(upper, noise[:, order].T, trans="T", unit_diagonal=True).T
@@ -175,10 +177,10 @@ def random_linear_sem(dag, *, n_neighbors=2.0, weights=(0.1, 1.0), signed=False,
     Parameters
     ----------
     dag : int, DAG or array-like of shape (p, p)
-        A number of nodes, for a random graph; or the graph itself, ``adjacency[j, k]`` for j -> k.
+        A number of nodes, for :func:`~learnable.graphs.dags.random_dag`; or the graph itself, ``adjacency[j, k]`` for
+        j -> k.
     n_neighbors : float, default=2.0
-        Expected number of neighbours of a node in a random graph: each pair is joined with probability
-        ``n_neighbors / (p - 1)``, and the edge points forward in a random order.
+        Expected number of neighbours of a node in a random graph.
     weights : (float, float), default=(0.1, 1.0)
         Weights are uniform between these two numbers.
     signed : bool, default=False
@@ -202,7 +204,8 @@ def random_linear_sem(dag, *, n_neighbors=2.0, weights=(0.1, 1.0), signed=False,
         raise ValueError(f"signed must be True or False, got {signed!r}")
     rng = check_rng(random_state)
     if isinstance(dag, Integral) and not isinstance(dag, bool | np.bool_):
-        adjacency = _random_adjacency(dag, n_neighbors, rng)
+        n_nodes = check_scalar(dag, "dag", low=1, integer=True)
+        adjacency = random_dag(n_nodes, n_neighbors, random_state=rng).adjacency
     else:
         adjacency = _adjacency(dag)
     values = np.zeros(adjacency.shape)
@@ -219,14 +222,6 @@ def _adjacency(dag):
     if array.shape[0] != array.shape[1] or array.size == 0 or not np.isin(array, (0, 1)).all():
         raise ValueError(f"dag must be a number of nodes, a DAG or a square matrix of 0 and 1, got {array.shape}")
     return array != 0
-
-
-def _random_adjacency(n_nodes, n_neighbors, rng):
-    n_nodes = check_scalar(n_nodes, "dag", low=1, integer=True)
-    n_neighbors = check_scalar(n_neighbors, "n_neighbors", low=0, high=max(n_nodes - 1, 0))
-    forward = np.triu(rng.random((n_nodes, n_nodes)) * max(n_nodes - 1, 1) < n_neighbors, 1)
-    place = rng.permutation(n_nodes)
-    return forward[np.ix_(place, place)]
 
 
 def _interval(weights):
@@ -248,19 +243,3 @@ def _error_names(error, n_nodes):
     if len(names) != n_nodes:
         raise ValueError(f"error must be one of {sorted(ERROR_LAWS)}, 'mixed' or a sequence of {n_nodes} laws")
     return [check_choice(name, "error", ERROR_LAWS) for name in names]
-
-
-def _topological_order(adjacency):
-    """Nodes with parents before children, the smallest that is free first; refuses a cycle."""
-    waiting = adjacency.sum(axis=0)
-    free = np.flatnonzero(waiting == 0).tolist()
-    order = []
-    while free:
-        node = heapq.heappop(free)
-        order.append(node)
-        waiting -= adjacency[node]
-        for child in np.flatnonzero(adjacency[node] & (waiting == 0)).tolist():
-            heapq.heappush(free, child)
-    if len(order) < len(adjacency):
-        raise ValueError("weights must belong to a graph without directed cycles")
-    return np.array(order)

@@ -19,6 +19,8 @@ __all__ = ["ColumnCache", "GramSource", "as_source"]
 
 # What a request for columns costs besides the arithmetic, in nanoseconds.
 _CALL = 30_000.0
+# Columns of a Gaussian kernel that are computed together.
+_ROWS = 64
 # Part of the memory granted that holds full columns.
 SHARE = 0.75
 
@@ -81,12 +83,14 @@ class _Evaluator:
         chosen = np.asarray(chosen)
         if out is None:
             out = np.empty((chosen.size, self.X.shape[0]), dtype=self.dtype)
-        if self.linear or self.rate is not None:
-            products = self.X[chosen] @ self.X.T
-            if self.linear:
-                out[...] = products
-            else:
-                _gaussian_rows(products, self.squares, chosen, self.rate, out)
+        if self.rate is not None:
+            # In blocks that stay in the cache; values lie between 0 and 1, so that there is nothing to check.
+            for start in range(0, chosen.size, _ROWS):
+                part = chosen[start : start + _ROWS]
+                _gaussian_rows(self.X[part] @ self.X.T, self.squares, part, self.rate, out[start : start + _ROWS])
+            return out
+        if self.linear:
+            out[...] = self.X[chosen] @ self.X.T
         else:
             out[...] = np.asarray(self.kernel(self.X, self.X[chosen])).T
         if not math.isfinite(float(out.sum(dtype=float))):
@@ -126,6 +130,7 @@ class ColumnCache:
         self.diagonal = np.asarray(self.kernel.diag(self.X), dtype=float)
         if not np.all(np.isfinite(self.diagonal)):
             raise ValueError("the kernel is not finite on the diagonal")
+        self.rest = (1.0 - SHARE) * 1e6 * cache_mb
         width = self.size * np.dtype(dtype).itemsize
         # A part of the memory is left to the solver, which keeps shortened columns of the points that still move.
         slots = int(min(self.size, max(2, SHARE * cache_mb * 1e6 // width)))

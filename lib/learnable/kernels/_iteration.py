@@ -18,7 +18,7 @@ from numba import njit
 from learnable._simd import fmax, fmin
 
 DONE, NEED, BUDGET, UNBOUNDED, INDEFINITE = 0, 1, 2, 3, 4
-_BLOCK = 512
+_BLOCK = 128
 # A curvature below this share of the largest is none.
 FLAT = 1e-12
 
@@ -146,15 +146,22 @@ def _room_down(t, k, terms):
 
 
 @njit(cache=True)
+def _block_largest(v, up):
+    # Loops that begin at zero become vector instructions; one from `start` does not, for it might count from the end.
+    # Nor does one with a division, unless numpy's rule for a zero divisor holds (below; no divisor is zero there).
+    m = -np.inf
+    for k in range(v.size):
+        m = fmax(m, v[k] + up[k])
+    return m
+
+
+@njit(cache=True)
 def _largest(v, up):
     """Index and value of the largest entry of v + up (first one on ties)."""
     best = -np.inf
     where = 0
     for start in range(0, v.size, _BLOCK):
-        stop = min(start + _BLOCK, v.size)
-        m = -np.inf
-        for k in range(start, stop):
-            m = fmax(m, v[k] + up[k])
+        m = _block_largest(v[start : start + _BLOCK], up[start : start + _BLOCK])
         if m > best:
             best = m
             where = start
@@ -173,6 +180,19 @@ def _smallest(v, low):
     return m
 
 
+@njit(cache=True, error_model="numpy")
+def _block_partner(v, low, curve_low, column, pair):
+    top, curvature, flat = pair
+    m, smallest = 0.0, np.inf
+    for k in range(v.size):
+        value = v[k] + low[k]
+        smallest = fmin(smallest, value)
+        gap = fmax(top - value, 0.0)
+        bend = fmax(curvature + curve_low[k] - 2.0 * column[k], flat)
+        m = fmax(m, gap * gap / bend)
+    return m, smallest
+
+
 @njit(cache=True)
 def _partner(v, low, curve_low, column, top, curvature, flat):
     """The variable that falls: largest decrease of the objective together with the one that grows."""
@@ -180,14 +200,9 @@ def _partner(v, low, curve_low, column, top, curvature, flat):
     where = -1
     smallest = np.inf
     for start in range(0, v.size, _BLOCK):
-        stop = min(start + _BLOCK, v.size)
-        m = 0.0
-        for k in range(start, stop):
-            value = v[k] + low[k]
-            smallest = fmin(smallest, value)
-            gap = fmax(top - value, 0.0)
-            bend = fmax(curvature + curve_low[k] - 2.0 * column[k], flat)
-            m = fmax(m, gap * gap / bend)
+        part = slice(start, start + _BLOCK)
+        m, value = _block_partner(v[part], low[part], curve_low[part], column[part], (top, curvature, flat))
+        smallest = fmin(smallest, value)
         if m > best:
             best = m
             where = start
@@ -316,6 +331,17 @@ def slopes(beta, terms):
     return out
 
 
+@njit(cache=True, error_model="numpy")
+def _block_single(v, up, low, curve_up, curve_low, flat):
+    m = violation = 0.0
+    for k in range(v.size):
+        grow = fmax(v[k] + up[k], 0.0)
+        fall = fmax(-(v[k] + low[k]), 0.0)
+        violation = fmax(violation, fmax(grow, fall))
+        m = fmax(m, fmax(grow * grow / fmax(curve_up[k], flat), fall * fall / fmax(curve_low[k], flat)))
+    return m, violation
+
+
 @njit(cache=True)
 def _best_single(v, up, low, curve_up, curve_low, flat):
     """The one variable whose move decreases the objective most, and the largest violation."""
@@ -323,13 +349,9 @@ def _best_single(v, up, low, curve_up, curve_low, flat):
     where = -1
     violation = 0.0
     for start in range(0, v.size, _BLOCK):
-        stop = min(start + _BLOCK, v.size)
-        m = 0.0
-        for k in range(start, stop):
-            grow = fmax(v[k] + up[k], 0.0)
-            fall = fmax(-(v[k] + low[k]), 0.0)
-            violation = fmax(violation, fmax(grow, fall))
-            m = fmax(m, fmax(grow * grow / fmax(curve_up[k], flat), fall * fall / fmax(curve_low[k], flat)))
+        part = slice(start, start + _BLOCK)
+        m, worst = _block_single(v[part], up[part], low[part], curve_up[part], curve_low[part], flat)
+        violation = fmax(violation, worst)
         if m > best:
             best = m
             where = start
@@ -430,6 +452,17 @@ def add_rows(store, rows, coefficients, out):
         c = coefficients[r]
         for k in range(out.size):
             out[k] += c * row[k]
+
+
+@njit(cache=True)
+def take_block(store, rows, columns):
+    """store[rows][:, columns], in one pass."""
+    out = np.empty((rows.size, columns.size), dtype=store.dtype)
+    for r in range(rows.size):
+        row = store[rows[r]]
+        for k in range(columns.size):
+            out[r, k] = row[columns[k]]
+    return out
 
 
 @njit(cache=True)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy import sparse
 from scipy.linalg import lapack
 
 from learnable.validation import check_finite_array, check_scalar, check_symmetric
@@ -256,11 +255,7 @@ def threshold_components(S, threshold):
     threshold = check_finite_array(threshold, "threshold")
     if threshold.ndim not in (0, 2) or (threshold.ndim == 2 and threshold.shape != S.shape) or (threshold < 0).any():
         raise ValueError(f"threshold must be a non-negative number or a non-negative matrix of shape {S.shape}")
-    starts, cols = _edges_above(S, np.broadcast_to(threshold, S.shape))
-    graph = sparse.csr_array((np.ones(cols.size, dtype=bool), cols, starts), shape=S.shape)
-    count, labels = sparse.csgraph.connected_components(graph, directed=False)
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
+    return split_components(*component_labels(*_edges_above(S, np.broadcast_to(threshold, S.shape))))
 
 
 def factor(A):
@@ -319,6 +314,60 @@ def factor_inverse(L):
     inverse = inverse.T
     _copy_lower_to_upper(inverse)
     return inverse
+
+
+@njit(cache=True)
+def component_labels(starts, cols):
+    """Number and labels of the connected components of a pattern in compressed rows, one triangle or both.
+
+    Components are numbered in the order of their first variable. Linear in the pattern: a forest whose roots are the
+    smallest members, with paths halved on the way.
+
+    Examples
+    --------
+    >>> component_labels(np.array([0, 1, 1, 1]), np.array([2]))
+    (2, array([0, 1, 0]))
+    """
+    p = starts.size - 1
+    root = np.arange(p)
+    for i in range(p):
+        for place in range(starts[i], starts[i + 1]):
+            a, b = i, cols[place]
+            while root[a] != a:
+                root[a] = root[root[a]]
+                a = root[a]
+            while root[b] != b:
+                root[b] = root[root[b]]
+                b = root[b]
+            if a < b:
+                root[b] = a
+            else:
+                root[a] = b
+    count = 0
+    labels = np.empty(p, dtype=np.int64)
+    for i in range(p):
+        a = root[i]
+        if a == i:
+            labels[i] = count
+            count += 1
+        else:
+            # A root comes before its members, and so do their parents: theirs are known.
+            labels[i] = labels[a]
+    return count, labels
+
+
+def split_components(count, labels):
+    """The members of each component in increasing order.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in split_components(2, np.array([0, 1, 0]))]
+    [[0, 2], [1]]
+    """
+    if count == 1:
+        return [np.arange(labels.size)]
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1])
 
 
 @njit(cache=True)

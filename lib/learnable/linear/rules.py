@@ -86,13 +86,13 @@ class LinearRule(ClassifierMixin, BaseEstimator):
         """Checked X, codes 0…k−1 and weights, without the rows of weight zero."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        check_magnitude(X, "X")
+        check_magnitude(np.array([X.min(), X.max()]), "X")
         weights = check_weights(sample_weight, len(y))
         if weights is None:
             weights = np.ones(len(y))
         elif (weights == 0).any():
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = _coded(y)
         if self._binary:
             check_binary(self.classes_)
         if len(self.classes_) < 2:
@@ -128,6 +128,18 @@ class LinearRule(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not self._binary
         return tags
+
+
+def _coded(y):
+    """Classes in rising order, and the place of each label among them; small integers without a sort."""
+    if y.dtype.kind in "iu" and y.size:
+        low, high = int(y.min()), int(y.max())
+        if high - low <= 2 * y.size:
+            offsets = (y - low).astype(np.int64)
+            seen = np.bincount(offsets, minlength=high - low + 1) > 0
+            classes = np.flatnonzero(seen)
+            return (classes + low).astype(y.dtype), (np.cumsum(seen) - 1)[offsets]
+    return np.unique(y, return_inverse=True)
 
 
 def solve_symmetric(S, B):

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from learnable.trees._scans import (
-    categories_by_share,
     constant,
+    inner,
     node_cost,
+    rank_by_share,
     scan_any,
     scan_entropy,
     scan_gini,
     scan_squared,
     scan_uneven,
+    spread_by_rank,
 )
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
@@ -108,7 +111,10 @@ class Tree:
     def subtree(self, keep):
         """The tree in which the internal nodes outside ``keep`` (a mask) have become leaves."""
         keep = np.asarray(keep, bool) & ~self.is_leaf
-        order, new = _reachable(self.left, self.right, keep)
+        alive = np.zeros(self.n_nodes, bool)
+        alive[0] = True
+        _reach(self.left, self.right, keep, alive)
+        order, new = np.flatnonzero(alive), np.cumsum(alive) - 1
         inside = keep[order]
         return Tree(
             feature=np.where(inside, self.feature[order], _LEAF),
@@ -126,7 +132,7 @@ class Tree:
         """The subtree that splitting the leaf with the largest gain, again and again, reaches with so many leaves.
 
         Which split a node gets does not depend on when it is split, so that this is the tree that best-first growing
-        would have made.
+        would have made. `grow` prunes so for criteria and limits that `learnable.trees.best_first` does not have.
         """
         gain = np.where(self.is_leaf, 0.0, self.cost - self.cost[self.left] - self.cost[self.right])
         keep = np.zeros(self.n_nodes, bool)
@@ -210,30 +216,45 @@ def grow(
     target, codes, k = _targets(y, n, criterion, n_classes)
     sizes = _category_counts(X, categorical_features)
     origin = _origin(target)
+    if max_leaf_nodes is not None:
+        max_leaf_nodes = check_scalar(max_leaf_nodes, "max_leaf_nodes", low=1, integer=True)
+        if criterion == "squared" and min_samples_leaf == 1 and not sizes.any() and weight.min() > 0:
+            from learnable.trees.best_first import NumberedFeatures, grow_best_first
+
+            tree, _ = grow_best_first(
+                NumberedFeatures(X), target - origin, weight, max_leaf_nodes, max_depth=max_depth,
+                min_samples_split=min_samples_split,
+            )  # fmt: skip
+            tree.value[:] += origin
+            return tree
     columns = np.ascontiguousarray(X.T)
     order = presort(columns) if presorted is None else np.array(presorted, dtype=np.int32)
     if order.shape != (d, n) or order.min() < 0 or order.max() >= n:
         raise ValueError(f"presorted must hold {d} rows with the indices 0…{n - 1}, got shape {order.shape}")
-    arrays = _grow(
-        columns,
-        order,
-        codes,
-        target - origin,
-        weight,
-        k,
-        CRITERIA.index(criterion),
-        limit,
-        min_samples_split,
-        min_samples_leaf,
-        _xlogx(n, weight),
-        sizes,
+    classes = chosen = table = None
+    if criterion != "squared":
+        classes = _Classes(codes, k, CRITERIA.index(criterion))
+        # With weights of very different size running sums of squares lose all digits; class sums are squared anew then.
+        if criterion != "gini" or weight.max() > 1e4 * weight[weight > 0.0].min():
+            table = _xlogx(n) if criterion == "entropy" and (weight == 1.0).all() else np.zeros(0)
+    if sizes.any():
+        rank, sums = np.zeros((2, sizes.max()), np.int64), np.zeros((3, sizes.max()))
+        left = np.zeros((2 * n, sizes.max()), np.bool_)
+        chosen = _Categories(sizes, left, np.empty(n), np.empty(n, np.int32), *rank, sums)
+    nodes = _Nodes(
+        *(np.full(2 * n, filled) for filled in (-1, np.nan, -1, -1, 0.0)), np.zeros((2 * n, k)), *np.zeros((2, 2 * n))
     )
+    room = _Room(
+        *np.zeros((2, 2 * n), np.int64), np.zeros(n, np.bool_), np.empty(n, np.int32), np.zeros(k), np.zeros(2 * k)
+    )
+    numbers = None if classes else target - origin
+    limits = _Limits(limit, min_samples_split, min_samples_leaf)
+    m = _grow(_Sorted(columns, order, weight), numbers, classes, table, chosen, limits, nodes, room)
+    grown = [part[:m].copy() for part in nodes]
     if origin:
-        arrays[5][:] += origin
-    tree = Tree(*arrays[:-1], categories=arrays[-1] if sizes.any() else None)
-    if max_leaf_nodes is None:
-        return tree
-    return tree.best_first(check_scalar(max_leaf_nodes, "max_leaf_nodes", low=1, integer=True))
+        grown[5] += origin
+    tree = Tree(*grown[:-1], grown[-1].astype(np.int64), None if chosen is None else chosen.left[:m].copy())
+    return tree if max_leaf_nodes is None else tree.best_first(max_leaf_nodes)
 
 
 def _category_counts(X, categorical):
@@ -292,10 +313,8 @@ def _targets(y, n, criterion, n_classes):
     return np.zeros(1), y.astype(np.int32), k
 
 
-def _xlogx(n, weight):
-    """Table of i ln i where all weights are 1; empty otherwise."""
-    if not (weight == 1.0).all():
-        return np.zeros(0)
+def _xlogx(n):
+    """Table of i ln i."""
     i = np.arange(1, n + 1, dtype=np.float64)
     return np.concatenate([[0.0], i * np.log(i)])
 
@@ -320,165 +339,252 @@ def _apply(X, feature, threshold, left, right, weight, categories):
 
 
 @njit(cache=True)
-def _reachable(left, right, keep):
-    """Nodes that stay, in order, and their new numbers."""
-    m = len(left)
-    alive = np.zeros(m, np.bool_)
-    alive[0] = True
-    new = np.full(m, -1, np.int64)
-    count = 0
-    for node in range(m):
-        if alive[node]:
-            new[node] = count
-            count += 1
-            if keep[node]:
-                alive[left[node]] = True
-                alive[right[node]] = True
-    return np.flatnonzero(alive), new
+def _reach(left, right, keep, alive):
+    for node in range(len(left)):
+        if alive[node] and keep[node]:
+            alive[left[node]] = True
+            alive[right[node]] = True
+
+
+class _Sorted(NamedTuple):
+    """The features, one a row, the order of each, and the weights of the samples."""
+
+    columns: np.ndarray
+    order: np.ndarray
+    weight: np.ndarray
+
+
+class _Classes(NamedTuple):
+    codes: np.ndarray
+    k: int
+    criterion: int
+
+
+class _Categories(NamedTuple):
+    """Sizes of the categorical features, the categories that go left in each node, and room for a feature reordered."""
+
+    sizes: np.ndarray
+    left: np.ndarray
+    shade: np.ndarray
+    shadow: np.ndarray
+    rank: np.ndarray
+    sequence: np.ndarray
+    sums: np.ndarray
+
+
+class _Limits(NamedTuple):
+    depth: int
+    min_split: int
+    min_leaf: int
+
+
+class _Nodes(NamedTuple):
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    weight: np.ndarray
+    value: np.ndarray
+    cost: np.ndarray
+    depth: np.ndarray
+
+
+class _Room(NamedTuple):
+    """Where the samples of each node begin and end, which of a node's go left, spare places, class weights."""
+
+    begin: np.ndarray
+    end: np.ndarray
+    goes_left: np.ndarray
+    spare: np.ndarray
+    counts: np.ndarray
+    on_left: np.ndarray
+
+
+class _Node(NamedTuple):
+    """A node while it is split: its samples in every order, its weight, its class weights, its mean."""
+
+    lo: int
+    hi: int
+    weight: float
+    counts: np.ndarray
+    mean: float
+
+
+# An argument that is None takes the code that needs it out of what is compiled: hence the conditions on each of them.
+# `table` is None for Gini with weights of similar size, i ln i for entropy with unit weights, and else empty.
+# Arrays are made outside, since compiling their constructors takes longer than compiling the loops.
 
 
 @njit(cache=True)
-def _grow(columns, order, codes, target, weight, k, criterion, limit, min_split, min_leaf, table, sizes):
-    d, n = columns.shape
-    room = 2 * n
-    feature = np.full(room, -1, np.int64)
-    threshold = np.full(room, np.nan)
-    left = np.full(room, -1, np.int64)
-    right = np.full(room, -1, np.int64)
-    total = np.zeros(room)
-    value = np.zeros((room, k))
-    cost = np.zeros(room)
-    depth = np.zeros(room, np.int64)
-    begin = np.zeros(room, np.int64)
-    end = np.zeros(room, np.int64)
-    end[0] = n
-    m = 1
-    categories = np.zeros((room if sizes.max() > 0 else 0, sizes.max()), np.bool_)
-    shade, shadow = np.empty(n), np.empty(n, np.int32)
-    goes_left = np.zeros(n, np.bool_)
-    spare = np.empty(n, np.int32)
-    counts = np.zeros(k)
-    on_left = np.zeros(k)
-    regression = criterion == 3
-    # With weights of very different size the running sums of squares lose all digits; then class sums are squared anew.
-    uneven = weight.max() > 1e4 * weight[weight > 0.0].min()
-    node = 0
+def _grow(data, target, classes, table, categories, limits, nodes, room):
+    """Fill in the nodes, level by level; return how many there are."""
+    begin, end, goes_left = room.begin, room.end, room.goes_left
+    end[0], m, node = data.columns.shape[1], 1, 0
     while node < m:
         lo, hi = begin[node], end[node]
-        # Weighted class counts, or weight, mean and squared error.
-        counts[:] = 0.0
-        w_all = 0.0
-        mean = 0.0
-        if regression:
-            for p in range(lo, hi):
-                i = order[0, p]
-                w_all += weight[i]
-                mean += weight[i] * target[i]
-            mean = mean / w_all if w_all > 0 else 0.0
-            spread = 0.0
-            for p in range(lo, hi):
-                i = order[0, p]
-                spread += weight[i] * (target[i] - mean) ** 2
-            value[node, 0] = mean
-            cost[node] = spread
-        else:
-            for p in range(lo, hi):
-                i = order[0, p]
-                counts[codes[i]] += weight[i]
-            for c in range(k):
-                w_all += counts[c]
-                value[node, c] = counts[c]
-            cost[node] = node_cost(counts, w_all, k, criterion)
-        total[node] = w_all
-        pure = cost[node] <= 1e-12 * max(w_all, 1e-300) if not regression else constant(order, target, lo, hi)
-        if pure or depth[node] >= limit or hi - lo < min_split or hi - lo < 2 * min_leaf:
-            node += 1
-            continue
-        best, best_feature, best_place, best_class = np.inf, -1, -1, -1
-        # Scores of two features that differ by less are a tie: rounding errors are relative to this node's own size.
-        slack = 1e-12 * (cost[node] if regression else w_all)
-        for j in range(d):
-            # A categorical feature is scanned in the order of the shares of each class, of which two have one.
-            first_class = -1 if regression or sizes[j] == 0 else (1 if k == 2 else 0)
-            for chosen in range(first_class, max(k, first_class + 1) if first_class >= 0 else first_class + 1):
-                row, column = order[j], columns[j]
-                if sizes[j] > 0:
-                    rank = np.empty(sizes[j], np.int64)
-                    categories_by_share(column, row, lo, hi, codes, target, weight, chosen, rank, shade, shadow)
-                    row, column = shadow, shade
-                if column[row[lo]] == column[row[hi - 1]]:
-                    continue
-                if regression:
-                    found, place = scan_squared(column, row, lo, hi, target, weight, mean, w_all, min_leaf)
-                elif criterion == 0 and uneven:
-                    found, place = scan_uneven(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
-                elif criterion == 0:
-                    found, place = scan_gini(column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k)
-                elif criterion == 1 and len(table) > 0:
-                    found, place = scan_entropy(column, row, lo, hi, codes, counts, on_left, table, min_leaf, k)
-                else:
-                    found, place = scan_any(
-                        column, row, lo, hi, codes, weight, counts, on_left, w_all, min_leaf, k, criterion
-                    )
-                if place >= 0 and found < best - slack:
-                    best, best_feature, best_place, best_class = found, j, place, chosen
-        if best_feature < 0:
-            node += 1
-            continue
-        row = order[best_feature]
-        if sizes[best_feature] > 0:
-            rank = np.empty(sizes[best_feature], np.int64)
-            column = columns[best_feature]
-            categories_by_share(column, row, lo, hi, codes, target, weight, best_class, rank, shade, shadow)
-            last_left = shade[shadow[best_place]]
-            for p in range(lo, hi):
-                goes_left[row[p]] = shade[row[p]] <= last_left
-            w_left = 0.0
-            for p in range(lo, hi):
-                w_left += weight[row[p]] if goes_left[row[p]] else 0.0
-            for c in range(categories.shape[1]):
-                seen = c < sizes[best_feature] and rank[c] >= 0
-                categories[node, c] = rank[c] <= last_left if seen else 2.0 * w_left >= w_all
-        else:
-            a = columns[best_feature, row[best_place]]
-            b = columns[best_feature, row[best_place + 1]]
-            cut = 0.5 * (a + b)
-            threshold[node] = cut if a <= cut < b else a
-            for p in range(lo, hi):
-                goes_left[row[p]] = p <= best_place
-        middle = best_place + 1
-        for j in range(d):
-            if j == best_feature and sizes[j] == 0:
-                continue
-            row = order[j]
-            put, kept = lo, 0
-            for p in range(lo, hi):
-                i = row[p]
-                if goes_left[i]:
-                    row[put] = i
-                    put += 1
-                else:
-                    spare[kept] = i
-                    kept += 1
-            for p in range(kept):
-                row[put + p] = spare[p]
-        feature[node] = best_feature
-        left[node] = m
-        right[node] = m + 1
-        for child in (m, m + 1):
-            depth[child] = depth[node] + 1
-        begin[m], end[m] = lo, middle
-        begin[m + 1], end[m + 1] = middle, hi
-        m += 2
+        here = _summary(data, target, classes, room.counts, (lo, hi, node), nodes)
+        pure, size = False, here.weight
+        if target is not None:
+            pure, size = constant(data.order, target, lo, hi), nodes.cost[node]
+        if classes is not None:
+            pure = nodes.cost[node] <= 1e-12 * max(size, 1e-300)
+        j, place, chosen = -1, -1, -1
+        if not (pure or nodes.depth[node] >= limits.depth or hi - lo < max(limits.min_split, 2 * limits.min_leaf)):
+            # Scores of features that differ by less are a tie: rounding errors are relative to this node's own size.
+            rule = limits.min_leaf, 1e-12 * size, room.on_left
+            j, place, chosen = _best_split(data, target, classes, table, categories, here, rule)
+        if j >= 0:
+            row = data.order[j]
+            ordered = True
+            if categories is not None:
+                ordered = categories.sizes[j] == 0
+                if not ordered:
+                    _send_categories(data, target, classes, categories, here, (j, place, chosen, node), goes_left)
+            if ordered:
+                a, b = data.columns[j, row[place]], data.columns[j, row[place + 1]]
+                cut = 0.5 * (a + b)
+                nodes.threshold[node] = cut if a <= cut < b else a
+                for p in range(lo, hi):
+                    goes_left[row[p]] = p <= place
+            _partition(data.order, goes_left, room.spare, lo, hi, j if ordered else -1)
+            nodes.feature[node], nodes.left[node], nodes.right[node] = j, m, m + 1
+            nodes.depth[m] = nodes.depth[m + 1] = nodes.depth[node] + 1
+            begin[m], end[m] = lo, place + 1
+            begin[m + 1], end[m + 1] = place + 1, hi
+            m += 2
         node += 1
-    return (
-        feature[:m].copy(),
-        threshold[:m].copy(),
-        left[:m].copy(),
-        right[:m].copy(),
-        total[:m].copy(),
-        value[:m].copy(),
-        cost[:m].copy(),
-        depth[:m].copy(),
-        categories[:m].copy(),
-    )
+    return m
+
+
+@inner
+def _summary(data, target, classes, counts, at, nodes):
+    """Fill in weight, value and cost of a node: class weights, or mean and squared error."""
+    lo, hi, node = at
+    samples, weight = data.order[0], data.weight
+    w_all, mean = 0.0, 0.0
+    if target is not None:
+        for p in range(lo, hi):
+            i = samples[p]
+            w_all += weight[i]
+            mean += weight[i] * target[i]
+        mean = mean / w_all if w_all > 0 else 0.0
+        spread = 0.0
+        for p in range(lo, hi):
+            i = samples[p]
+            spread += weight[i] * (target[i] - mean) ** 2
+        nodes.value[node, 0] = mean
+        nodes.cost[node] = spread
+    if classes is not None:
+        for c in range(classes.k):
+            counts[c] = 0.0
+        for p in range(lo, hi):
+            i = samples[p]
+            counts[classes.codes[i]] += weight[i]
+        for c in range(classes.k):
+            w_all += counts[c]
+            nodes.value[node, c] = counts[c]
+        nodes.cost[node] = node_cost(counts, w_all, classes.k, classes.criterion)
+    nodes.weight[node] = w_all
+    return _Node(lo, hi, w_all, counts, mean)
+
+
+@inner
+def _best_split(data, target, classes, table, categories, here, rule):
+    """(feature, last place on the left, class by whose share categories were ordered); feature −1 if there is none."""
+    best, best_feature, best_place, best_class = np.inf, -1, -1, -1
+    min_leaf, slack, on_left = rule
+    for j in range(data.columns.shape[0]):
+        first, last = -1, 0
+        if categories is not None:
+            if classes is not None:
+                # A categorical feature is scanned in the order of the shares of each class, of which two have one.
+                if categories.sizes[j] > 0:
+                    first, last = (1, 2) if classes.k == 2 else (0, classes.k)
+        for chosen in range(first, last):
+            row, column = data.order[j], data.columns[j]
+            if categories is not None:
+                if categories.sizes[j] > 0:
+                    _by_share(data, target, classes, categories, here, j, chosen)
+                    row, column = categories.shadow, categories.shade
+            if column[row[here.lo]] == column[row[here.hi - 1]]:
+                continue
+            found, place = np.inf, -1
+            if target is not None:
+                found, place = scan_squared(column, row, target, data.weight, here, min_leaf)
+            if classes is not None:
+                if table is not None:
+                    found, place = _scan_classes(column, row, classes, data.weight, here, table, rule)
+                else:
+                    found, place = scan_gini(column, row, classes, data.weight, here, on_left, min_leaf)
+            if place >= 0 and found < best - slack:
+                best, best_feature, best_place, best_class = found, j, place, chosen
+    return best_feature, best_place, best_class
+
+
+@inner
+def _scan_classes(column, row, classes, weight, here, table, rule):
+    """The best cut of a feature by the criterion at hand."""
+    min_leaf, _, on_left = rule
+    if len(table) > 0:
+        return scan_entropy(column, row, classes, here, on_left, table, min_leaf)
+    if classes.criterion == 0:
+        return scan_uneven(column, row, classes, weight, here, on_left, min_leaf)
+    return scan_any(column, row, classes, weight, here, on_left, min_leaf)
+
+
+@inner
+def _by_share(data, target, classes, categories, here, j, chosen):
+    """Order the categories of feature j by their shares of a class, or by their mean targets."""
+    column, row, weight = data.columns[j], data.order[j], data.weight
+    heavy, share, count = categories.sums
+    q = categories.sizes[j]
+    for c in range(q):
+        heavy[c], share[c], count[c] = 0.0, 0.0, 0.0
+    for p in range(here.lo, here.hi):
+        i = row[p]
+        c = int(column[i])
+        count[c] += 1.0
+        heavy[c] += weight[i]
+        if target is not None:
+            share[c] += weight[i] * target[i]
+        if classes is not None:
+            if classes.codes[i] == chosen:
+                share[c] += weight[i]
+    spread_by_rank(column, row, here, categories, rank_by_share(categories, q))
+
+
+@inner
+def _send_categories(data, target, classes, categories, here, split, goes_left):
+    """Mark the samples that go left at a split of a categorical feature, and note their categories."""
+    j, place, chosen, node = split
+    _by_share(data, target, classes, categories, here, j, chosen)
+    rank = categories.rank
+    row, last_left = data.order[j], categories.shade[categories.shadow[place]]
+    w_left = 0.0
+    for p in range(here.lo, here.hi):
+        i = row[p]
+        goes_left[i] = categories.shade[i] <= last_left
+        w_left += data.weight[i] if goes_left[i] else 0.0
+    for c in range(categories.left.shape[1]):
+        seen = c < categories.sizes[j] and rank[c] >= 0
+        categories.left[node, c] = rank[c] <= last_left if seen else 2.0 * w_left >= here.weight
+
+
+@inner
+def _partition(order, goes_left, spare, lo, hi, done):
+    """Part the samples of a node in every order, stably; `done` is parted already."""
+    for j in range(order.shape[0]):
+        if j == done:
+            continue
+        row = order[j]
+        put, kept = lo, 0
+        for p in range(lo, hi):
+            i = row[p]
+            if goes_left[i]:
+                row[put] = i
+                put += 1
+            else:
+                spare[kept] = i
+                kept += 1
+        for p in range(kept):
+            row[put + p] = spare[p]

@@ -8,10 +8,12 @@ internal nodes whose subtrees earn the least per leaf gives the smallest optimal
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from learnable.trees._scans import inner
 from learnable.validation import check_finite_array, check_has, check_scalar
 
 __all__ = ["PruningPath", "weakest_links"]
@@ -78,8 +80,32 @@ def weakest_links(tree, costs=None):
         gain = costs[inside] - below[0] - below[1]
         if (gain < -1e-8 * (np.abs(costs[inside]) + np.abs(below[0]) + np.abs(below[1]))).any():
             raise ValueError("costs must not rise when a node is split: the criterion is not concave")
-    penalty, leaves, cost, when = _weakest_links(tree.left, tree.right, costs)
-    return PruningPath(penalty, leaves, cost, when)
+    m = tree.n_nodes
+    links = _Links(*np.zeros((2, m), np.int64), costs.copy(), np.ones(m, np.int64), np.zeros(m, bool))
+    heap = _Heap(np.empty(m), *np.full((2, m), -1))
+    path = PruningPath(np.zeros(m + 1), np.zeros(m + 1, np.int64), np.zeros(m + 1), np.full(m, 2**62))
+    count = _weakest_links(tree.left, tree.right, costs, links, heap, tuple(vars(path).values()))
+    return PruningPath(
+        path.penalty[:count].copy(), path.leaves[:count].copy(), path.cost[:count].copy(), path.collapsed_at
+    )
+
+
+class _Links(NamedTuple):
+    """Of each node: its parent, room for a list, cost and leaves of its subtree, whether it is still inside."""
+
+    parent: np.ndarray
+    stack: np.ndarray
+    cost: np.ndarray
+    leaves: np.ndarray
+    active: np.ndarray
+
+
+class _Heap(NamedTuple):
+    """What each link earns a leaf, which node it is, and where a node stands."""
+
+    key: np.ndarray
+    node: np.ndarray
+    place: np.ndarray
 
 
 def _node_costs(tree, costs):
@@ -91,44 +117,14 @@ def _node_costs(tree, costs):
 
 
 @njit(cache=True)
-def _weakest_links(left, right, costs):
-    m = len(left)
-    parent = np.full(m, -1, np.int64)
-    sub_cost = costs.copy()
-    sub_leaves = np.ones(m, np.int64)
-    when = np.full(m, 2**62, np.int64)
-    active = np.zeros(m, np.bool_)
-    for node in range(m - 1, -1, -1):
-        if left[node] >= 0:
-            parent[left[node]] = node
-            parent[right[node]] = node
-            sub_cost[node] = sub_cost[left[node]] + sub_cost[right[node]]
-            sub_leaves[node] = sub_leaves[left[node]] + sub_leaves[right[node]]
-            active[node] = True
-    heap_key = np.empty(m)
-    heap_node = np.empty(m, np.int64)
-    place = np.full(m, -1, np.int64)
-    size = 0
-    for node in range(m):
-        if active[node]:
-            heap_key[size] = (costs[node] - sub_cost[node]) / (sub_leaves[node] - 1)
-            heap_node[size] = node
-            place[node] = size
-            size += 1
-    for i in range(size // 2 - 1, -1, -1):
-        _sift_down(heap_key, heap_node, place, i, size)
-    steps = size + 1
-    penalty = np.zeros(steps)
-    leaves = np.zeros(steps, np.int64)
-    cost = np.zeros(steps)
-    leaves[0] = sub_leaves[0]
-    cost[0] = sub_cost[0]
-    count = 1
-    stack = np.empty(m, np.int64)
-    level = 0.0
+def _weakest_links(left, right, costs, links, heap, path):
+    penalty, leaves, cost, when = path
+    parent, stack, sub_cost, sub_leaves, active = links
+    size = _all_links(left, right, costs, links, heap)
+    leaves[0], cost[0] = sub_leaves[0], sub_cost[0]
+    count, level = 1, 0.0
     while size > 0:
-        key = heap_key[0]
-        node = heap_node[0]
+        key, node = heap.key[0], heap.node[0]
         # Links at the level that has just been reached (ties included) belong to the same subtree. What a link earns is
         # a difference of the node's cost, so its error is relative to that cost, not to the cost of the root.
         if key > level + _TIE * abs(costs[node]) / (sub_leaves[node] - 1):
@@ -136,19 +132,18 @@ def _weakest_links(left, right, costs):
             penalty[count] = level
             count += 1
         # Collapse: the node becomes a leaf, all below it disappear, all above it change.
-        top = 0
         stack[0] = node
         top = 1
         while top > 0:
             top -= 1
-            inner = stack[top]
-            if active[inner]:
-                active[inner] = False
-                when[inner] = count - 1
-                size = _remove(heap_key, heap_node, place, place[inner], size)
-                if left[inner] >= 0:
-                    stack[top] = left[inner]
-                    stack[top + 1] = right[inner]
+            inside = stack[top]
+            if active[inside]:
+                active[inside] = False
+                when[inside] = count - 1
+                size = _remove(heap, heap.place[inside], size)
+                if left[inside] >= 0:
+                    stack[top] = left[inside]
+                    stack[top + 1] = right[inside]
                     top += 2
         d_leaves = 1 - sub_leaves[node]
         sub_cost[node] = costs[node]
@@ -157,54 +152,79 @@ def _weakest_links(left, right, costs):
         while up >= 0:
             sub_cost[up] = sub_cost[left[up]] + sub_cost[right[up]]
             sub_leaves[up] += d_leaves
-            at = place[up]
-            heap_key[at] = (costs[up] - sub_cost[up]) / (sub_leaves[up] - 1)
-            _sift_up(heap_key, heap_node, place, at)
-            _sift_down(heap_key, heap_node, place, place[up], size)
+            at = heap.place[up]
+            heap.key[at] = (costs[up] - sub_cost[up]) / (sub_leaves[up] - 1)
+            _settle(heap, at, size)
             up = parent[up]
         leaves[count - 1] = sub_leaves[0]
         cost[count - 1] = sub_cost[0]
-    return penalty[:count].copy(), leaves[:count].copy(), cost[:count].copy(), when
+    return count
 
 
-@njit(cache=True)
-def _swap(key, node, place, i, j):
+@inner
+def _all_links(left, right, costs, links, heap):
+    """Fill in what the subtree of every node costs, and make a heap of the links; return its size."""
+    parent, _, sub_cost, sub_leaves, active = links
+    m = len(left)
+    parent[0] = -1
+    for node in range(m - 1, -1, -1):
+        if left[node] >= 0:
+            parent[left[node]] = parent[right[node]] = node
+            sub_cost[node] = sub_cost[left[node]] + sub_cost[right[node]]
+            sub_leaves[node] = sub_leaves[left[node]] + sub_leaves[right[node]]
+            active[node] = True
+    size = 0
+    for node in range(m):
+        if active[node]:
+            heap.key[size] = (costs[node] - sub_cost[node]) / (sub_leaves[node] - 1)
+            heap.node[size] = node
+            heap.place[node] = size
+            size += 1
+    for i in range(size // 2 - 1, -1, -1):
+        _sift_down(heap, i, size)
+    return size
+
+
+@inner
+def _swap(heap, i, j):
+    key, node, place = heap
     key[i], key[j] = key[j], key[i]
     node[i], node[j] = node[j], node[i]
     place[node[i]] = i
     place[node[j]] = j
 
 
-@njit(cache=True)
-def _sift_up(key, node, place, i):
+@inner
+def _settle(heap, i, size):
+    """Move entry i up or down to where it belongs."""
+    key = heap.key
     while i > 0 and key[i] < key[(i - 1) // 2]:
-        _swap(key, node, place, i, (i - 1) // 2)
+        _swap(heap, i, (i - 1) // 2)
         i = (i - 1) // 2
+    _sift_down(heap, i, size)
 
 
-@njit(cache=True)
-def _sift_down(key, node, place, i, size):
-    while True:
+@inner
+def _sift_down(heap, i, size):
+    key = heap.key
+    while 2 * i + 1 < size:
         child = 2 * i + 1
-        if child >= size:
-            return
         if child + 1 < size and key[child + 1] < key[child]:
             child += 1
         if key[i] <= key[child]:
             return
-        _swap(key, node, place, i, child)
+        _swap(heap, i, child)
         i = child
 
 
-@njit(cache=True)
-def _remove(key, node, place, i, size):
+@inner
+def _remove(heap, i, size):
     last = size - 1
-    gone = node[i]
+    gone = heap.node[i]
     if i != last:
-        _swap(key, node, place, i, last)
-        _sift_up(key, node, place, i)
-        _sift_down(key, node, place, i, last)
-    place[gone] = -1
+        _swap(heap, i, last)
+        _settle(heap, i, last)
+    heap.place[gone] = -1
     return last
 
 

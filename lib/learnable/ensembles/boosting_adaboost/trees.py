@@ -8,6 +8,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from learnable.ensembles._exponentials import STRETCH, exp_of_negatives
 from learnable.ensembles.weak_learners import RegressionTree
 from learnable.validation import binary_codes, check_scalar
 
@@ -20,7 +21,7 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
     f_0 is the log-odds of the classes. Each round grows a tree on the residuals y − p by least squares, gives its leaf
     the value Σ(y − p)/Σp(1 − p), and adds `shrinkage` times the tree.
 
-    Cost O(n d (log n + depth n_rounds)): features are sorted once.
+    Cost O(n d (log n + depth n_rounds)): features are sorted, or binned, once.
 
     Parameters
     ----------
@@ -28,6 +29,10 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
     max_depth : int
     shrinkage : float
     min_samples_leaf : int
+    max_bins : {"auto"}, int or None
+        None tries every cut. A number from 2 to 256 bins the features first: thresholds lie on the edges of bins, and a
+        feature with at most so many different values loses nothing. ``"auto"`` is 256 from 10,000 rows on, for trees of
+        depth at most 8.
 
     Attributes
     ----------
@@ -45,19 +50,20 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
     [0, 0, 1, 1, 1, 0, 0, 0]
     """
 
-    def __init__(self, n_rounds=100, max_depth=3, shrinkage=0.1, min_samples_leaf=1):
+    def __init__(self, n_rounds=100, max_depth=3, shrinkage=0.1, min_samples_leaf=1, max_bins="auto"):
         self.n_rounds = n_rounds
         self.max_depth = max_depth
         self.shrinkage = shrinkage
         self.min_samples_leaf = min_samples_leaf
+        self.max_bins = max_bins
 
     def fit(self, X, y):
-        """Sort the features once, then T rounds of O(depth · n · d)."""
+        """Sort or bin the features once, then T rounds of O(depth · n · d)."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = binary_codes(y)
         rounds = check_scalar(self.n_rounds, "n_rounds", low=1, integer=True)
         shrinkage = check_scalar(self.shrinkage, "shrinkage", low=0, closed="neither")
-        learner = RegressionTree(self.max_depth, self.min_samples_leaf).prepare(X)
+        learner = RegressionTree(self.max_depth, self.min_samples_leaf, self.max_bins).prepare(X)
         target = codes.astype(np.float64)
         mean = target.mean()
         self.init_ = float(np.log(mean / (1 - mean)))
@@ -108,23 +114,54 @@ class GradientBoostedTrees(ClassifierMixin, BaseEstimator):
 @njit(cache=True)
 def _newton_leaves(target, f, p, leaf, shrinkage, value):
     """Fill in the leaves, move f, refresh p; return the mean logistic loss."""
-    size = len(value)
-    top, bottom = np.zeros(size), np.zeros(size)
     n = len(f)
+    # Neighbours are often in the same leaf: four sums side by side do not wait for each other.
+    top, bottom = np.zeros((4, len(value))), np.zeros((4, len(value)))
     for i in range(n):
-        top[leaf[i]] += target[i] - p[i]
-        bottom[leaf[i]] += p[i] * (1.0 - p[i])
-    for v in range(size):
+        top[i & 3, leaf[i]] += target[i] - p[i]
+        bottom[i & 3, leaf[i]] += p[i] * (1.0 - p[i])
+    for v in range(len(value)):
+        above = (top[0, v] + top[1, v]) + (top[2, v] + top[3, v])
+        below = (bottom[0, v] + bottom[1, v]) + (bottom[2, v] + bottom[3, v])
         # Where all probabilities are 0 or 1 to rounding, there is nothing left to gain.
-        value[v] = shrinkage * top[v] / bottom[v] if bottom[v] > 1e-150 else 0.0
+        value[v] = shrinkage * above / below if below > 1e-150 else 0.0
     total = 0.0
-    for i in range(n):
-        f[i] += value[leaf[i]]
-        small = np.exp(-abs(f[i]))
-        p[i] = 1.0 / (1.0 + small) if f[i] >= 0 else small / (1.0 + small)
-        margin = f[i] if target[i] > 0.5 else -f[i]
-        total += np.log1p(small) + (0.0 if margin >= 0 else -margin)
+    negative, small, hinge = np.zeros(STRETCH), np.zeros(STRETCH), np.zeros(STRETCH)
+    room = np.empty(STRETCH)
+    for a in range(0, n, STRETCH):
+        b = min(a + STRETCH, n)
+        for i in range(a, b):
+            f[i] += value[leaf[i]]
+            negative[i - a] = -abs(f[i])
+        exp_of_negatives(negative, small, room)
+        for i in range(b - a):
+            margin = f[a + i] * (2.0 * target[a + i] - 1.0)
+            hinge[i] = 0.0 if margin >= 0.0 else -margin
+        for i in range(b - a):
+            likely = 1.0 / (1.0 + small[i])
+            p[a + i] = likely if f[a + i] >= 0.0 else small[i] * likely
+        small[b - a :], hinge[b - a :] = 0.0, 0.0
+        total += _sum_of_losses(small, hinge)
     return total / n
+
+
+@njit(cache=True)
+def _sum_of_losses(small, hinge):
+    """Σ ln(1 + s_i) + Σ h_i, by halves; overwrites both.
+
+    Two factors (1 + s)(1 + t) = 1 + (s + t + st) become one, so that eight logarithms serve all, and a small s keeps
+    its digits.
+    """
+    half = len(small) // 2
+    while half >= 8:
+        for i in range(half):
+            small[i] = small[i] + small[i + half] + small[i] * small[i + half]
+            hinge[i] += hinge[i + half]
+        half //= 2
+    total = 0.0
+    for i in range(8):
+        total += np.log1p(small[i]) + hinge[i]
+    return total
 
 
 @njit(cache=True)

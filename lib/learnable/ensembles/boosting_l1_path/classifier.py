@@ -40,6 +40,10 @@ class BoostedPathClassifier(GradientBoost):
     max_leaf_nodes : int, optional
         Of the trees: they are split best first, where the weighted impurity falls most, until they have so many
         leaves.
+    max_bins : {"auto"}, int or None, default="auto"
+        Bins for each feature in the search for stumps or trees of given depth: None tries every cut, a number from 2 to
+        256 puts thresholds on the edges of bins, which loses nothing for a feature with at most so many different
+        values; ``"auto"`` is 256 from 10,000 rows on and None below.
 
     Attributes
     ----------
@@ -64,7 +68,7 @@ class BoostedPathClassifier(GradientBoost):
 
     def __init__(
         self, base="tree", loss="logistic", *, eps=0.1, n_steps=300, max_depth=3, degree=3, validation_fraction=0.0,
-        random_state=0, max_leaf_nodes=None,
+        random_state=0, max_leaf_nodes=None, max_bins="auto",
     ):  # fmt: skip
         self.base = base
         self.loss = loss
@@ -75,6 +79,7 @@ class BoostedPathClassifier(GradientBoost):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_bins = max_bins
 
     def fit(self, X, y, sample_weight=None):
         """Run the steps; choose their number on the held-out part if there is one."""
@@ -120,7 +125,7 @@ class BoostedPathClassifier(GradientBoost):
             depth = TreeERM(self.max_depth, self.max_leaf_nodes)
         elif depth is None:
             raise ValueError("max_depth may be None only with max_leaf_nodes")
-        inner = GradientBoost(self.loss, depth, steps, step=float(self.eps))
+        inner = GradientBoost(self.loss, depth, steps, step=float(self.eps), max_bins=self.max_bins)
         inner.fit(X, signs, sample_weight)
         self.rules_, self.alphas_, self.losses_ = inner.rules_, inner.alphas_, inner.losses_
         self.errors_, self.stopped_ = inner.errors_, inner.stopped_

@@ -4,13 +4,24 @@ A free set is a symmetric pattern in compressed rows: the free columns of row i 
 in increasing order.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from learnable.optim.proximal import soft
 
-# Rows handled together by `descend`: their columns of U = D W stay in the second-level cache.
-BLOCK = 16
+# Rows handled together by `descend`: as many as numbers in a line of memory.
+LINE = 8
+
+
+class Model(NamedTuple):
+    """The quadratic model at an iterate X with inverse W."""
+
+    S: np.ndarray
+    W: np.ndarray
+    X: np.ndarray
+    Lam: np.ndarray
 
 
 @njit(cache=True)
@@ -91,58 +102,26 @@ def move(S, W, X, Lam, D, i, j, wdw):
 
 
 @njit(cache=True)
-def descend_with_u(S, W, X, Lam, starts, cols, D, U, sweeps):
-    """Sweeps of coordinate descent as Hsieh et al. 2014 write them, with the whole of U = D W kept up to date."""
-    p = len(S)
-    for _ in range(sweeps):
-        for i in range(p):
-            for place in range(starts[i], starts[i + 1]):
-                j = cols[place]
-                if j < i:
-                    continue
-                wdw = 0.0
-                for k in range(p):
-                    wdw += W[i, k] * U[k, j]
-                _, d, mu = move(S, W, X, Lam, D, i, j, wdw)
-                if mu != 0.0:
-                    D[i, j] = D[j, i] = d
-                    U[i] += mu * W[j]
-                    if i != j:
-                        U[j] += mu * W[i]
+def descend(model, free, D, U, sweeps, enough):
+    """Sweeps of coordinate descent as Hsieh et al. 2014 write them, with the whole of U = D W kept up to date.
 
-
-@njit(cache=True)
-def descend(S, W, X, Lam, starts, cols, D, sweeps, enough):
-    """The same steps in the same order as `descend_with_u`, without the scattered traffic on U.
-
-    The update of (i, j) needs column i of U only, u_i = D w_i. For a block of rows these columns are computed from the
-    sparse D, and kept up to date by two numbers for each row of the block and each step. One sweep costs
-    O(p |free|) like that of `descend_with_u`, all of it over contiguous memory.
+    The update of (i, j) needs column i of U. The columns of eight rows, one line of memory each, are copied together,
+    and their copies are kept up to date by two numbers for each row and each step. O(p |free|) a sweep.
 
     Stops before `sweeps` when no step of a sweep changed its partial derivative by more than `enough`. Returns the
     number of sweeps.
     """
+    S, W, X, Lam = model
+    starts, cols = free
     p = len(S)
-    Z, Wb, gathered = np.zeros((BLOCK, p)), np.zeros((p, BLOCK)), np.empty(BLOCK)
-    moved = bool(np.any(D != 0.0))
+    Z = np.empty((LINE, p))
     for sweep in range(sweeps):
         largest = 0.0
-        for i0 in range(0, p, BLOCK):
-            size = min(BLOCK, p - i0)
+        for i0 in range(0, p, LINE):
+            size = min(LINE, p - i0)
             for k in range(p):
                 for c in range(size):
-                    Wb[k, c] = W[k, i0 + c]
-            if moved:
-                for k in range(p):
-                    gathered[:] = 0.0
-                    for place in range(starts[k], starts[k + 1]):
-                        d = D[k, cols[place]]
-                        if d != 0.0:
-                            row = Wb[cols[place]]
-                            for c in range(BLOCK):
-                                gathered[c] += d * row[c]
-                    for c in range(BLOCK):
-                        Z[c, k] = gathered[c]
+                    Z[c, k] = U[k, i0 + c]
             for c in range(size):
                 i = i0 + c
                 for place in range(starts[i], starts[i + 1]):
@@ -152,14 +131,18 @@ def descend(S, W, X, Lam, starts, cols, D, sweeps, enough):
                     a, d, mu = move(S, W, X, Lam, D, i, j, np.dot(Z[c], W[j]))
                     if mu == 0.0:
                         continue
-                    moved = True
                     largest = max(largest, a * abs(mu))
                     D[i, j] = D[j, i] = d
+                    row, other = W[j], W[i]
+                    for k in range(p):
+                        U[i, k] += mu * row[k]
                     for e in range(c, size):
-                        Z[e, i] += mu * Wb[j, e]
+                        Z[e, i] += mu * row[i0 + e]
                     if i != j:
+                        for k in range(p):
+                            U[j, k] += mu * other[k]
                         for e in range(c, size):
-                            Z[e, j] += mu * Wb[i, e]
+                            Z[e, j] += mu * other[i0 + e]
         if largest <= enough:
             return sweep + 1
     return sweeps

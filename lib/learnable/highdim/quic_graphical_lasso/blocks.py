@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from learnable.linalg.precision import factor, factor_inverse
+from learnable.linalg.precision import component_labels, factor, factor_inverse, split_components
 
 # Components smaller than this are factorised, or solved, together: a call costs more than the arithmetic.
 SMALL = 128
@@ -30,12 +30,10 @@ def merge(components):
 
 def pattern_blocks(starts, cols, p):
     """Connected components of a pattern, the small ones merged."""
-    graph = sparse.csr_array((np.ones(len(cols), dtype=bool), cols, starts), shape=(p, p))
-    count, labels = sparse.csgraph.connected_components(graph, directed=False)
+    count, labels = component_labels(starts, cols)
     if count == 1:
         return [np.arange(p)]
-    order = np.argsort(labels, kind="stable")
-    groups, single = merge(np.split(order, np.cumsum(np.bincount(labels))[:-1]))
+    groups, single = merge(split_components(count, labels))
     return groups + [single[k : k + SMALL] for k in range(0, single.size, SMALL)]
 
 

@@ -49,8 +49,7 @@ def newton_direction(X, S, Lambda, *, W=None, free=None, sweeps=10, D=None, keep
     D : array-like of shape (p, p), optional
         Start; zero by default.
     keep_u : bool, default=False
-        Keep the whole of U = D W up to date, as the paper describes it, and return it too. The default visits the same
-        entries in the same order but keeps only the columns of U that it is about to need.
+        Return U = D W too, which the descent keeps up to date.
 
     Returns
     -------
@@ -73,12 +72,9 @@ def newton_direction(X, S, Lambda, *, W=None, free=None, sweeps=10, D=None, keep
     if D.shape != X.shape or D[~mask].any():
         raise ValueError(f"D must have shape {X.shape} and vanish outside the free set")
     starts, cols = pattern_of(mask)
-    if keep_u:
-        U = D @ W
-        kernels.descend_with_u(S, W, X, Lam, starts, cols, D, U, sweeps)
-        return D, U
-    kernels.descend(S, W, X, Lam, starts, cols, D, sweeps, 0.0)
-    return D
+    U = D @ W
+    kernels.descend(kernels.Model(S, W, X, Lam), (starts, cols), D, U, sweeps, 0.0)
+    return (D, U) if keep_u else D
 
 
 def line_search(X, D, S, Lambda, *, W=None, sigma=1e-3, beta=0.5):

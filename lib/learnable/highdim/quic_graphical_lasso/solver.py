@@ -211,7 +211,8 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
             limit, enough = (
                 (-(-(t + 1 + head_start) // 3) * patience, 1e-10 * largest) if adaptive else (settings["sweeps"], 0.0)
             )
-            used = kernels.descend(S, W, X, Lam, *free, D, limit, enough)
+            model = kernels.Model(S, W, X, Lam)
+            used = kernels.descend(model, free, D, np.zeros((p, p)), limit, enough)
             if polish and adaptive:
                 D = polished(S, W, X, Lam, D)
         blocks = pattern_blocks(*free, p) if masks is None else whole

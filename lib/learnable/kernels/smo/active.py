@@ -8,6 +8,8 @@ from learnable.kernels.smo.newton import Constrained
 NEWTON_ROUNDS = 30
 # In units of the work of a pair on one variable.
 ROUND_COST = 1e5
+# So many short columns are copied at once where all are stored; of more, those that are asked for.
+COPIED = 1000
 
 
 class Active:
@@ -29,6 +31,10 @@ class Active:
             self.stored = loops.Columns(source.matrix, np.arange(n), np.zeros(n, dtype=np.int64))
         elif self.whole:
             self.stored, self.clock = loops.Columns(source.store, source.slot, source.stamp), source.clock
+        elif n <= COPIED and self._all_stored(memory):
+            matrix, place = (source.matrix, chosen) if source.complete else (source.store, source.slot[chosen])
+            self.stored = loops.Columns(loops.take_block(matrix, place, chosen), np.arange(n), np.zeros(n, np.int64))
+            self.owner, self.filled, self.points = np.arange(n), n, None
         else:
             dtype = source.matrix.dtype if source.complete else source.store.dtype
             slots = int(min(n, max(4, memory // (n * dtype.itemsize))))
@@ -37,6 +43,13 @@ class Active:
             self.owner = np.full(slots, -1)
             self.filled = 0
             self.points = None
+
+    def _all_stored(self, memory):
+        """Whether every column that might be asked for is there, and their short copies fit the memory."""
+        source, n = self.source, self.chosen.size
+        if source.complete:
+            return n * n * source.matrix.dtype.itemsize <= memory
+        return n * n * source.store.dtype.itemsize <= memory and bool(np.all(source.slot[self.chosen] >= 0))
 
     def iterate(self, iterate, tol, budget):
         """Run the compiled loop until it stops or needs something; supply columns as it asks."""
@@ -180,7 +193,7 @@ class Active:
 
     def inherit(self, other, keep):
         """Take over the cached columns of a larger active set, of which this one is the part `keep`."""
-        if other.whole:
+        if other.whole or self.filled:
             return
         store, slot, stamp = other.stored
         held = np.flatnonzero(keep & (slot >= 0))

@@ -125,7 +125,7 @@ def solve(
         values = source.dot(beta) if np.any(beta) else np.zeros(n)
 
     iterate = loops.iterate if equality else loops.iterate_single
-    memory = 0.25e6 * cache_mb if source.complete else source.store.nbytes * (1.0 - SHARE) / SHARE
+    memory = (1.0 - SHARE) * 1e6 * cache_mb if source.complete else source.rest
     everyone = np.arange(n)
 
     def slack_of(values):

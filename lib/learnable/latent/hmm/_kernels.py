@@ -19,8 +19,13 @@ TINY, SMALL_DENSITY, SMALL_STEP = 1e-150, 1e-130, 1e-20
 # not stand in the way of the next product: TINY * SMALL_DENSITY * SMALL_STEP * _AT_ONCE is still a normal number. The
 # sums never grow, since densities are relative to the largest of their row.
 _AT_ONCE = 1e-5
+# Estimation needs posteriors to rounding only. If every prediction p_t(j | x^(t-1)) and the mass of every step stay
+# above _ENOUGH, what underflows (less than 1e-300 at a time) changes each prediction by a relative 1e-200 at most; such
+# relative errors never grow, since the recursion is linear with positive terms, and no posterior is off by 1e-90.
+_ENOUGH = 1e-100
 _LOG_SMALL = np.log(SMALL_DENSITY)
 _BLOCK, _ROWS = 4096, 256
+_NONE, _EMPTY = np.zeros(0, np.int64), np.zeros(0)
 
 
 def arcs(matrix, missing=0.0):
@@ -32,6 +37,16 @@ def arcs(matrix, missing=0.0):
     ptr = np.zeros(k + 1, dtype=np.int64)
     np.cumsum(np.bincount(columns, minlength=k), out=ptr[1:])
     return wide, ptr, rows.astype(np.int64), wide[rows, columns], bool(6 * len(rows) < k * k)
+
+
+def step_arcs(matrix):
+    """The same for the scaled recursions alone, which follow the lists only where the matrix is sparse."""
+    k = len(matrix)
+    if 6 * np.count_nonzero(matrix) < k * k:
+        return arcs(matrix)
+    wide = np.zeros((k, max(k, 8)))
+    wide[:, :k] = matrix
+    return wide, _NONE, _NONE, _EMPTY, False
 
 
 @njit(cache=True)
@@ -117,12 +132,12 @@ def relative_densities(log_f, shift):
 
 
 @njit(cache=True)
-def forward(pi, net, f, filtered):
+def forward(pi, net, f, filtered, lenient):
     """Filtering probabilities, and the sum of the logarithms of p(x_t | x^(t-1)) relative to the shift of f.
 
-    Returns the first time at which the mass vanishes (-1 if it never does), whether a positive number fell below TINY,
-    and that sum. The product of :func:`_times` is written out, because handing arrays to a function costs as much as a
-    step of five states.
+    Returns the first time at which the mass vanishes (-1 if it never does), whether a positive number fell below TINY
+    (if `lenient`, whether a prediction or the mass fell below _ENOUGH), and that sum. The product of :func:`_times` is
+    written out, because handing arrays to a function costs as much as a step of five states.
     """
     matrix, ptr, idx, val, sparse = net
     n, k = f.shape
@@ -130,7 +145,7 @@ def forward(pi, net, f, filtered):
     step[:k] = pi
     whole = k - k % 4
     flat = filtered.ravel()
-    log_sum, total = 0.0, 1.0
+    log_sum, total, lowest = 0.0, 1.0, 1.0
     for t in range(n):
         if t > 0 and sparse:
             for j in range(k):
@@ -171,7 +186,11 @@ def forward(pi, net, f, filtered):
             now[j] = value
             total += value
         if not total > 0.0:
-            return t, _smallest(flat, (t - t % _ROWS) * k, t * k) < TINY, -np.inf
+            return t, not lenient and _smallest(flat, (t - t % _ROWS) * k, t * k) < TINY, -np.inf
+        if lenient:
+            lowest = fmin(lowest, total)
+            for j in range(k if t > 0 else 0):
+                lowest = fmin(lowest, step[j])
         factor = 1.0 / total
         for j in range(k):
             filtered[t, j] = now[j] * factor
@@ -180,19 +199,29 @@ def forward(pi, net, f, filtered):
                 now[j] *= factor
             log_sum += np.log(total)
             total = 1.0
-        if t % _ROWS == _ROWS - 1 or t == n - 1:
+        if not lenient and (t % _ROWS == _ROWS - 1 or t == n - 1):
             if _smallest(flat, (t - t % _ROWS) * k, (t + 1) * k) < TINY:
                 return t, True, -np.inf
-    return -1, False, log_sum + np.log(total)
+    return -1, lowest < _ENOUGH, log_sum + np.log(total)
 
 
 @njit(cache=True)
-def backward(net, f, filtered, smoothed, weight, keep):
+def forward_each(pi, net, f, filtered, starts, log_sums):
+    """The lenient filter of every sequence of a table; NaN for a sequence that needs the strict one."""
+    for s in range(len(starts) - 1):
+        rows = slice(starts[s], starts[s + 1])
+        stop, small, value = forward(pi, net, f[rows], filtered[rows], True)
+        log_sums[s] = np.nan if small or stop >= 0 else value
+
+
+@njit(cache=True)
+def backward(net, f, filtered, smoothed, weight, keep, lenient):
     """Smoothing probabilities, backwards from the last filter; `smoothed` may be f itself.
 
     beta is kept only where the filter is positive: elsewhere nothing depends on it, and it might overflow. Each row is
     normalised by sum alpha beta, which therefore does not drift. With `keep`, weight[t] = f_t beta_t / (its scale),
-    from which the expected transitions are filtered' weight * P. Returns whether a positive number fell below TINY.
+    from which the expected transitions are filtered' weight * P. Returns whether a positive number fell below TINY,
+    which is not looked at if `lenient`.
     """
     matrix, ptr, idx, val, sparse = net
     n, k = f.shape
@@ -249,9 +278,27 @@ def backward(net, f, filtered, smoothed, weight, keep):
         for j in range(k):
             ahead[j] = step[j] * f[t, j]
             smoothed[t, j] = (step[j] * factor) * filtered[t, j]
-        if t % _ROWS == 0 and _smallest(flat, t * k, min(n, t + _ROWS) * k) < TINY:
+        if not lenient and t % _ROWS == 0 and _smallest(flat, t * k, min(n, t + _ROWS) * k) < TINY:
             return True
     return False
+
+
+@njit(cache=True)
+def backward_each(net, f, filtered, weight, starts, shares):
+    """Turn f, in place, into the smoothing probabilities of every sequence times its share, and `weight` likewise.
+
+    A share of zero leaves the sequence out. The first row of a sequence has no transition into it: zero.
+    """
+    for s in range(len(starts) - 1):
+        rows = slice(starts[s], starts[s + 1])
+        if shares[s] > 0.0:
+            backward(net, f[rows], filtered[rows], f[rows], weight[rows], True, True)
+            if shares[s] != 1.0:
+                f[rows] *= shares[s]
+                weight[rows] *= shares[s]
+            weight[starts[s]] = 0.0
+        else:
+            weight[rows] = 0.0
 
 
 @njit(cache=True)

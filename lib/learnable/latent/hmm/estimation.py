@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from learnable.latent.hmm import _kernels as kernels
-from learnable.latent.hmm.model import HMM, DiscreteEmission, GaussianEmission, impossible_observation
-from learnable.latent.hmm.recursions import _log_posterior, _scaled_forward, check_hmm
-from learnable.validation import check_scalar
+from learnable.latent.hmm._expectation import Chain
+from learnable.latent.hmm.model import HMM, DiscreteEmission, GaussianEmission
+from learnable.latent.hmm.recursions import check_hmm
+from learnable.validation import check_scalar, check_weights
 
 __all__ = ["BaumWelchResult", "baum_welch", "fit_labelled"]
 
@@ -34,7 +34,7 @@ class BaumWelchResult:
     converged: bool
 
 
-def baum_welch(hmm, sequences, *, max_iter=100, tol=1e-6, labels=None):
+def baum_welch(hmm, sequences, *, max_iter=100, tol=1e-6, labels=None, lengths=None, sample_weight=None):
     """Maximum likelihood by expectation-maximisation, starting from `hmm` (Baum et al. 1970).
 
     Each iteration computes the expected numbers of starts, transitions and emissions given the observations, and then
@@ -47,13 +47,18 @@ def baum_welch(hmm, sequences, *, max_iter=100, tol=1e-6, labels=None):
     hmm : HMM
         The start, with an emission. Equal states stay equal for ever: break the symmetry.
     sequences : array-like or list of array-like
-        One sequence, an array of sequences of equal length, or a list.
+        One sequence, an array of sequences of equal length, or a list; with `lengths`, all sequences one behind the
+        other.
     max_iter : int, default=100
         At most so many iterations.
     tol : float, default=1e-6
         Stop when an iteration gains less than this in log-likelihood for each observation.
     labels : like `sequences`, optional
         Known states, with -1 where unknown: they are kept (semi-supervised estimation).
+    lengths : array-like of int, optional
+        Lengths of the single sequences in `sequences` (and `labels`); their sum is the number of observations.
+    sample_weight : array-like of float, optional
+        One weight for each sequence, which multiplies its log-likelihood: 2 counts it twice, 0 leaves it out.
 
     Returns
     -------
@@ -61,7 +66,8 @@ def baum_welch(hmm, sequences, *, max_iter=100, tol=1e-6, labels=None):
 
     Notes
     -----
-    O(n K²) an iteration, memory O(nK) for the longest sequence plus the posteriors of all.
+    O(n K²) an iteration for n observations in all, memory O(nK). The recursions run with probabilities, and with
+    logarithms for a sequence in which numbers become so small that some might be lost.
 
     Examples
     --------
@@ -73,25 +79,29 @@ def baum_welch(hmm, sequences, *, max_iter=100, tol=1e-6, labels=None):
     (True, True)
     >>> result.hmm.emission.means.round(1).tolist()
     [-2.0, 2.0]
+    >>> parts = baum_welch(start, x, lengths=[400, 600], sample_weight=[1, 2], tol=1e-4)
+    >>> parts.hmm.emission.means.round(1).tolist()
+    [-2.0, 2.0]
     """
     hmm = check_hmm(hmm)
     if hmm.emission is None:
         raise ValueError("baum_welch needs a model with an emission")
     max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     tol = check_scalar(tol, "tol", low=0)
+    if lengths is not None:
+        sequences, labels = _cut(sequences, "sequences", lengths), _cut(labels, "labels", lengths)
     sequences = _split(sequences, hmm.emission.ndim, hmm.emission.check, "sequences")
     if labels is not None:
         labels = _split_labels(labels, sequences, hmm.n_states)
-    total = sum(len(x) for x in sequences)
-    trace, converged = [], False
-    for step in range(max_iter + 1):
-        log_likelihood, counts = _expectations(hmm, sequences, labels)
-        trace.append(log_likelihood)
-        if step and trace[-1] - trace[-2] <= tol * total:
-            converged = True
-            break
-        if step < max_iter:
-            hmm = _maximise(hmm, sequences, *counts)
+    shares = check_weights(sample_weight, len(sequences))
+    shares = np.ones(len(sequences)) if shares is None else shares
+    total = float(sum(share * len(x) for share, x in zip(shares, sequences, strict=True)))
+    chain = Chain(hmm, sequences, labels, shares)
+    trace, converged = [chain.log_likelihood()], False
+    while not converged and len(trace) <= max_iter:
+        chain.maximise()
+        trace.append(chain.log_likelihood())
+        converged = trace[-1] - trace[-2] <= tol * total
     if not converged:
         warnings.warn(
             f"baum_welch did not converge in {max_iter} iterations: the last one still gained "
@@ -99,7 +109,7 @@ def baum_welch(hmm, sequences, *, max_iter=100, tol=1e-6, labels=None):
             ConvergenceWarning,
             stacklevel=2,
         )
-    return BaumWelchResult(hmm, np.array(trace), converged)
+    return BaumWelchResult(chain.hmm(), np.array(trace), converged)
 
 
 def fit_labelled(sequences, states, *, n_states, n_symbols=None, pseudocount=0.0):
@@ -176,6 +186,19 @@ def _split(sequences, ndim, check, name):
     return [check(part) for part in parts]
 
 
+def _cut(values, name, lengths):
+    """One array cut into sequences of the given lengths; None stays None."""
+    if values is None:
+        return None
+    array, sizes = np.asarray(values), np.asarray(lengths)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or sizes.size == 0 or sizes.min() < 1:
+        raise ValueError(f"lengths must be positive integers, one for each sequence, got {lengths!r}")
+    if array.ndim == 0 or sizes.sum() != len(array):
+        here = "missing" if array.ndim == 0 else len(array)
+        raise ValueError(f"lengths must sum to the {here} observations of {name}, got {sizes.sum()}")
+    return np.split(array, np.cumsum(sizes)[:-1])
+
+
 def _split_labels(labels, sequences, k):
     labels = _split(labels, 1, np.asarray, "labels")
     if [len(y) for y in labels] != [len(x) for x in sequences]:
@@ -184,47 +207,3 @@ def _split_labels(labels, sequences, k):
         if y.dtype.kind not in "iu" or y.min() < -1 or y.max() >= k:
             raise ValueError(f"labels must be integers from -1 (unknown) to {k - 1}; sequence {number} has others")
     return [y.astype(np.int64) for y in labels]
-
-
-def _expectations(hmm, sequences, labels):
-    """Log-likelihood, and the expected starts, transitions and state weights of every observation."""
-    k = hmm.n_states
-    first, moves, weights, total = np.zeros(k), np.zeros((k, k)), [], 0.0
-    for number, x in enumerate(sequences):
-        log_f = hmm.emission.log_likelihoods(x)
-        if labels is not None:
-            known = labels[number] >= 0
-            other = labels[number][:, None] != np.arange(k)
-            log_f[known[:, None] & other] = -np.inf
-        try:
-            log_likelihood, smoothed, sums = _transitions(hmm, x, log_f)
-        except ValueError as error:
-            raise ValueError(f"sequence {number}: {error}") from None
-        total += log_likelihood
-        first += smoothed[0]
-        moves += sums
-        weights.append(smoothed)
-    return total, (first, moves, weights)
-
-
-def _transitions(hmm, x, log_f):
-    f = log_f.copy()
-    made = _scaled_forward(hmm, f)
-    if made is not None:
-        filtered, log_likelihood = made
-        weight = np.zeros_like(f)
-        if not kernels.backward(hmm.net[1], f, filtered, f, weight, True):
-            return log_likelihood, f, hmm.transmat * (filtered[:-1].T @ weight[1:])
-    impossible = (log_f == -np.inf).all(axis=1)
-    if impossible.any():
-        raise ValueError(impossible_observation(int(impossible.argmax())))
-    post = _log_posterior(hmm, x, log_f)
-    sums = np.zeros_like(hmm.transmat)
-    kernels.log_transitions(post.log_alpha, hmm.log_transmat, log_f, post.log_beta, post.log_likelihood, sums)
-    return post.log_likelihood, post.smoothed, sums
-
-
-def _maximise(hmm, sequences, first, moves, weights):
-    rows = moves.sum(axis=1, keepdims=True)
-    P = np.where(rows > 0, moves / np.where(rows > 0, rows, 1.0), hmm.transmat)
-    return HMM(first / first.sum(), P / P.sum(axis=1, keepdims=True), hmm.emission.reestimate(sequences, weights))

@@ -143,7 +143,7 @@ def forward_backward(hmm, x, method="scaled"):
             if method == "derin":
                 small = kernels.derin(hmm.net[0], hmm.net[1], filtered, f)
             else:
-                small = kernels.backward(hmm.net[1], f, filtered, f, np.empty((0, 0)), False)
+                small = kernels.backward(hmm.net[1], f, filtered, f, np.empty((0, 0)), False, False)
             if not small:
                 return Posterior(hmm, x, log_f, log_likelihood, filtered, f, method=method)
     return _log_posterior(hmm, x, log_f)
@@ -176,7 +176,7 @@ def smooth(hmm, x):
     made = _scaled_forward(hmm, f)
     if made is not None:
         filtered, log_likelihood = made
-        if not kernels.backward(hmm.net[1], f, filtered, f, np.empty((0, 0)), False):
+        if not kernels.backward(hmm.net[1], f, filtered, f, np.empty((0, 0)), False, False):
             return log_likelihood, f
     posterior = _log_posterior(hmm, x, hmm.log_likelihoods(x))
     return posterior.log_likelihood, posterior.smoothed
@@ -275,7 +275,7 @@ def _scaled_forward(hmm, f):
     if narrow or hmm.tiny_parameters:
         return None
     filtered = np.empty_like(f)
-    stop, small, log_scale = kernels.forward(hmm.startprob, hmm.net[0], f, filtered)
+    stop, small, log_scale = kernels.forward(hmm.startprob, hmm.net[0], f, filtered, False)
     if small:
         return None
     if stop >= 0:

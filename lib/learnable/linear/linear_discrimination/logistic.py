@@ -13,6 +13,7 @@ from scipy import linalg, optimize, sparse
 from scipy.special import expit, log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 
+from learnable.linear.linear_discrimination._quasi_newton import logistic_terms, moments, quasi_newton, worthwhile
 from learnable.linear.rules import LinearRule, solve_symmetric
 from learnable.validation import check_finite_array, check_magnitude, check_scalar, encode_labels
 
@@ -99,7 +100,9 @@ class LogisticDiscriminant(LinearRule):
 
     For two classes ln p(1|x)/p(0|x) = w'x + w0; for k classes the last one is the reference and
     ln p(i|x)/p(k−1|x) = w_i'x + w_i0. Each step costs O(n p² + p³), p = (k − 1)(d + 1), solves by Cholesky and is
-    halved while the likelihood falls. The columns are standardised inside, so that units do not matter.
+    halved while the likelihood falls. For two classes and much data, where that is dear, steps of limited-memory BFGS
+    of O(n p) come first, and Newton's finish where they are slow. The columns are standardised inside, so that units do
+    not matter.
 
     Parameters
     ----------
@@ -141,18 +144,11 @@ class LogisticDiscriminant(LinearRule):
         tol = check_scalar(self.tol, "tol", low=0, closed="neither")
         max_iter = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, codes, weights = self._prepare(X, y, sample_weight)
-        n, d = X.shape
-        k = len(self.classes_)
-        mean = weights @ X / weights.sum()
-        Z = np.empty((n, d + 1))
-        np.subtract(X, mean, out=Z[:, :d])
-        Z[:, d] = 1.0
-        spread = np.sqrt(np.einsum("ij,ij,i->j", Z[:, :d], Z[:, :d], weights) / weights.sum())
+        d = X.shape[1]
+        mean, spread = moments(X, weights)
         spread[spread <= 1e-14 * np.abs(mean)] = np.inf
-        Z[:, :d] /= spread
         penalty = np.append(ridge / spread**2, 0.0)
-        fit = _newton_binary if k == 2 else _newton_many
-        theta, state = fit(Z, codes, weights, penalty, tol, max_iter, k)
+        theta, state = self._search(X, codes, weights, (mean, spread, penalty), tol, max_iter)
         self.loglik_, self.gradient_norm_, self.n_iter_, self.separation_ = state
         if self.separation_ in ("complete", "quasi"):
             warnings.warn(
@@ -171,6 +167,24 @@ class LogisticDiscriminant(LinearRule):
         W = theta[:, :d] / spread
         return self._store(W, theta[:, d] - W @ mean)
 
+    def _search(self, X, codes, weights, scale, tol, max_iter):
+        """Coefficients in standardised columns, and how the search ended."""
+        mean, spread, penalty = scale
+        n, p = len(X), len(penalty)
+        start, steps = np.zeros(p), 0
+        if len(self.classes_) == 2 and worthwhile(n, p, mean, spread):
+            sign = np.where(codes == 1, 1.0, -1.0)
+            end = quasi_newton(X, sign, weights, mean, spread, penalty, tol, max_iter)
+            if end.settled:
+                separation = "not checked" if penalty.any() else "overlap"
+                return end.theta[None, :], (end.loglik, end.norm, end.steps, separation)
+            start, steps = end.theta, end.steps
+        Z = np.empty((n, p))
+        _standardise(X, mean, 1.0 / spread, Z)
+        if len(self.classes_) == 2:
+            return _newton_binary(Z, codes, weights, penalty, tol, max_iter, (start, steps))
+        return _newton_many(Z, codes, weights, penalty, tol, max_iter, len(self.classes_))
+
     def predict_proba(self, X):
         """p(i|x) for the classes in the order of ``classes_``."""
         scores = self.decision_function(X)
@@ -180,19 +194,30 @@ class LogisticDiscriminant(LinearRule):
         return softmax(scores, axis=1)
 
 
-def _newton_binary(Z, codes, weights, penalty, tol, max_iter, k):
+@njit(cache=True)
+def _standardise(X, mean, factor, Z):
+    """Standardised columns and a column of ones."""
+    n, d = X.shape
+    for i in range(n):
+        for j in range(d):
+            Z[i, j] = (X[i, j] - mean[j]) * factor[j]
+        Z[i, d] = 1.0
+
+
+def _newton_binary(Z, codes, weights, penalty, tol, max_iter, start):
     """Maximise Σ ω(y η − ln(1 + e^η)) − ½ Σ penalty θ². Returns θ of shape (1, p) and how it ended."""
     n, p = Z.shape
     total = weights.sum()
     sign = np.where(codes == 1, 1.0, -1.0)
     check = not penalty.any()
-    theta, eta = np.zeros(p), np.zeros(n)
-    residual, root, scaled = np.empty(n), np.empty(n), np.empty_like(Z)
+    theta, iteration = start
+    eta = Z @ theta
+    residual, root, scaled = np.empty(n), np.empty(n), None
     loglik, margin, largest = _binary_terms(eta, sign, weights, residual, root)
-    value = loglik
-    separation, iteration = "overlap" if check else "not checked", 0
+    value = loglik - 0.5 * float(penalty @ theta**2)
+    separation = "overlap" if check else "not checked"
     while True:
-        gradient = Z.T @ residual - penalty * theta
+        gradient = residual @ Z - penalty * theta
         norm = float(np.linalg.norm(gradient)) / total
         if check and margin > 0:
             separation = "complete"
@@ -204,7 +229,7 @@ def _newton_binary(Z, codes, weights, penalty, tol, max_iter, k):
                 break
         if norm <= tol or iteration == max_iter:
             break
-        np.multiply(Z, root[:, None], out=scaled)
+        scaled = np.multiply(Z, root[:, None], out=scaled)
         hessian = scaled.T @ scaled
         hessian.flat[:: p + 1] += penalty
         step = _solve(hessian, gradient)
@@ -224,17 +249,13 @@ def _newton_binary(Z, codes, weights, penalty, tol, max_iter, k):
 @njit(cache=True)
 def _binary_terms(eta, sign, weights, residual, root):
     """One pass: log-likelihood, smallest margin, largest |η|; score residuals and roots of the Newton weights."""
-    loglik, margin, largest = 0.0, np.inf, 0.0
+    sums = np.array([0.0, 0.0, np.inf, 0.0])
+    logistic_terms(eta, sign, weights, bool(weights.min() == weights.max()), residual, sums)
     for i in range(eta.size):
-        m = sign[i] * eta[i]
-        e = np.exp(-abs(m))
-        loglik -= weights[i] * (np.log1p(e) + max(-m, 0.0))
-        wrong = e / (1.0 + e) if m >= 0 else 1.0 / (1.0 + e)
-        residual[i] = sign[i] * weights[i] * wrong
-        root[i] = np.sqrt(weights[i] * e) / (1.0 + e)
-        margin = min(margin, m)
-        largest = max(largest, abs(m))
-    return loglik, margin, largest
+        # p (1 − p) from |residual| = ω p, with p the probability of the wrong class, at most ½ or from the other side.
+        wrong = abs(residual[i]) / weights[i]
+        root[i] = np.sqrt(weights[i] * wrong * (1.0 - wrong))
+    return sums[0], sums[2], sums[3]
 
 
 def _solve(hessian, gradient):

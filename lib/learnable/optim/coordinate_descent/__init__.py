@@ -14,11 +14,12 @@ condition |x_j'r| <= n alpha weights_j. On the set, coordinate descent runs on t
 the signs, the equations of that orthant are solved directly, moving until a coefficient meets zero. The loop ends when
 the duality gap of the *whole* problem is small: the scaled residual theta is feasible for the dual, and
 P(b) - D(theta) bounds what is left to gain. Along a path the working set, its Gram matrix and the coefficients carry
-over, and the sequential strong rule proposes the next columns. Working sets that are large for their number of non-zero
-entries are handled by updates of the residual instead, with gap-safe screening.
+over, and the sequential strong rule proposes the next columns. Working sets too large for a Gram matrix are handled by
+updates of the residual instead, with gap-safe screening; so are those of a sparse table, whose columns have few
+entries, with extrapolation from pass to pass and from penalty to penalty.
 
-By concept: :mod:`.lasso` and :mod:`.gram`, the two forms; `working_set` and `residual`, how the first is solved;
-:mod:`.solutions`, what comes out.
+By concept: :mod:`.lasso` and :mod:`.gram`, the two forms; `working_set` and `residual`, how the first is solved for a
+dense table, and `compressed` for a sparse one; :mod:`.solutions`, what comes out.
 """
 
 from learnable.optim.coordinate_descent.gram import gram_descent, solve_gram, solve_gram_batch

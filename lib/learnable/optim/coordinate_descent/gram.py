@@ -8,6 +8,9 @@ from learnable.validation import check_finite_array, check_scalar, check_symmetr
 
 __all__ = ["gram_descent", "solve_gram", "solve_gram_batch"]
 
+# Passes over the active coordinates between two over all, at most.
+INSIDE = 8
+
 
 def solve_gram(Q, c, alpha=1.0, *, weights=None, l2=0.0, start=None, y_norm2=None, tol=1e-8, max_iter=10_000):
     """Minimise 1/2 b'Qb - c'b + alpha sum_j weights_j |b_j| + l2/2 |b|^2.
@@ -190,16 +193,11 @@ def gram_descent(Q, c, w, l2, b, y_norm2, tol, max_iter):
     passes = 0
     work = 0.0
     while gap > tol and passes < max_iter:
-        _pass(Q, w, l2, b, q, active, -1)
-        passes += 1
-        work += m * m
-        for _ in range(4):
-            size = _collect(b, active)
-            moved = _pass(Q, w, l2, b, q, active, size)
-            passes += 1
-            work += size * m
-            if moved == 0.0:
-                break
+        _pass(Q, w, l2, b, q)
+        size = _collect(b, active)
+        inner = _passes_inside(Q, w, l2, b, q, active, size)
+        passes += 1 + inner
+        work += size * (m + inner * size)
         size = _collect(b, active)
         while size and size**3 / 3.0 <= work:
             work -= size**3 / 3.0
@@ -265,17 +263,13 @@ def _gap(q, c, b, w, yy):
 
 
 @njit(cache=True)
-def _pass(Q, w, l2, b, q, active, size):
-    """One pass over the first `size` active coordinates, or over all when it is negative."""
+def _pass(Q, w, l2, b, q):
+    """One pass over all coordinates; returns the largest step."""
     moved = 0.0
-    total = b.size if size < 0 else size
-    for k in range(total):
-        j = k if size < 0 else active[k]
-        if w[j] == np.inf:
-            continue
+    for j in range(b.size):
         row = Q[j]
         curvature = row[j] + l2
-        if curvature <= 0.0:
+        if w[j] == np.inf or curvature <= 0.0:
             continue
         old = b[j]
         z = q[j] + curvature * old
@@ -292,6 +286,32 @@ def _pass(Q, w, l2, b, q, active, size):
             q[j] -= step * l2
             moved = max(moved, abs(step))
     return moved
+
+
+@njit(cache=True)
+def _passes_inside(Q, w, l2, b, q, active, size):
+    """Passes over the active coordinates, on their block alone, while they get on; the rest of q is left behind.
+
+    Returns their number.
+    """
+    block = np.empty((size, size))
+    weight, part, slope = np.empty(size), np.empty(size), np.empty(size)
+    for k in range(size):
+        row = Q[active[k]]
+        for i in range(size):
+            block[k, i] = row[active[i]]
+        weight[k], part[k], slope[k] = w[active[k]], b[active[k]], q[active[k]]
+    passes = 0
+    first = 0.0
+    while passes < INSIDE:
+        moved = _pass(block, weight, l2, part, slope)
+        passes += 1
+        first = max(first, moved)
+        if moved <= 0.05 * first:
+            break
+    for k in range(size):
+        b[active[k]] = part[k]
+    return passes
 
 
 @njit(cache=True)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from learnable.optim.coordinate_descent._compressed import Rules, solve_compressed
 from learnable.optim.coordinate_descent.gram import solve_gram
-from learnable.optim.coordinate_descent.solutions import LassoPath
+from learnable.optim.coordinate_descent.solutions import LassoPath, LassoSolution
 from learnable.optim.coordinate_descent.working_set import FIRST_SET_OF_PATH, LARGEST_GRAM, Data, WorkingSet
 from learnable.validation import check_choice, check_finite_array, check_scalar, warn_not_converged
 
@@ -70,8 +71,9 @@ def solve_lasso(
     center : bool, default=False
         Subtract the means of the columns and of y first (an unpenalised intercept); sparse data stay sparse.
     mode : {"gram", "residual"}, default="gram"
-        What coordinate descent keeps up to date on the working set: the correlations by its Gram matrix, or the
-        residual. Working sets too large for a Gram matrix turn to the residual by themselves.
+        What coordinate descent keeps up to date on the working set of a dense table: the correlations by its Gram
+        matrix, or the residual. Working sets too large for a Gram matrix turn to the residual by themselves; for a
+        sparse table it is always the residual.
     tol : float, default=1e-8
         Stop at a duality gap of ``tol |y|^2 / n``.
     max_iter : int, default=10000
@@ -88,11 +90,16 @@ def solve_lasso(
     """
     data, weights, settings = _check_problem(X, y, weights, l2, start, center, mode, tol, max_iter)
     alpha = check_scalar(alpha, "alpha", low=0)
-    if alpha == 0 or (weights == 0).any():
-        found = _with_unpenalised(data, data.n * alpha * np.where(np.isinf(weights), 1.0, weights), weights, settings)
+    if data.sparse and alpha > 0 and weights.all():
+        path = _by_columns(data, weights, settings, np.array([alpha]))
+        found = LassoSolution(path.coefs[0], float(path.gaps[0]), int(path.n_iter[0]), bool(path.converged[0]))
     else:
-        found = WorkingSet(data, weights, settings).solve(data.n * alpha)
-    found = replace(found, gap=found.gap / data.n)
+        if alpha == 0 or not weights.all():
+            w = data.n * alpha * np.where(np.isinf(weights), 1.0, weights)
+            found = _with_unpenalised(data, w, weights, settings)
+        else:
+            found = WorkingSet(data, weights, settings).solve(data.n * alpha)
+        found = replace(found, gap=found.gap / data.n)
     if not found.converged:
         warn_not_converged("solve_lasso", found.n_iter, found.gap, tol * data.yy / data.n)
     return found
@@ -146,15 +153,18 @@ def lasso_path(
     alphas = np.sort(check_finite_array(alphas, "alphas", ndim=1))[::-1]
     if alphas.size == 0 or alphas[-1] <= 0:
         raise ValueError("alphas must be positive and at least one")
-    work = WorkingSet(data, weights, settings, whole=min(data.n, FIRST_SET_OF_PATH))
-    answers = [work.solve(data.n * alpha) for alpha in alphas]
-    path = LassoPath(
-        alphas,
-        np.array([a.coef for a in answers]),
-        np.array([a.gap for a in answers]) / data.n,
-        np.array([a.n_iter for a in answers]),
-        np.array([a.converged for a in answers]),
-    )
+    if data.sparse:
+        path = _by_columns(data, weights, settings, alphas)
+    else:
+        work = WorkingSet(data, weights, settings, whole=min(data.n, FIRST_SET_OF_PATH))
+        answers = [work.solve(data.n * alpha) for alpha in alphas]
+        path = LassoPath(
+            alphas,
+            np.array([a.coef for a in answers]),
+            np.array([a.gap for a in answers]) / data.n,
+            np.array([a.n_iter for a in answers]),
+            np.array([a.converged for a in answers]),
+        )
     if not path.converged.all():
         late = int(np.argmin(path.converged))
         what = f"lasso_path at alpha = {alphas[late]:.3g}"
@@ -164,6 +174,16 @@ def lasso_path(
 
 def _largest_alpha(data, weights):
     return float(np.max(np.abs(data.correlations(data.y)) / weights, initial=0.0)) / data.n
+
+
+def _by_columns(data, weights, settings, alphas):
+    """Solve for all penalties on the compressed columns, in one run of compiled code."""
+    coefs = np.zeros((alphas.size, data.p))
+    coefs[0] = np.where(np.isinf(weights), 0.0, settings["start"])
+    rules = Rules(settings["l2"], settings["tol"] * data.yy, settings["max_iter"], 1e-30 * data.yy)
+    gaps, passes = solve_compressed(data.compress(), data.y, weights, data.n * alphas, rules, coefs)
+    # At the rounding level of |y|^2 the computed gap may come out negative.
+    return LassoPath(alphas, coefs, np.maximum(gaps, 0.0) / data.n, passes, gaps <= rules.tol)
 
 
 def _with_unpenalised(data, w, weights, settings):

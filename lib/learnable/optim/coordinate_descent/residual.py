@@ -1,4 +1,4 @@
-"""Coordinate descent that keeps the residual, dense or sparse, with gap-safe screening of the columns."""
+"""Coordinate descent that keeps the residual of a dense table, with gap-safe screening of the columns."""
 
 import numpy as np
 from numba import njit
@@ -34,51 +34,6 @@ def residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_iter):
                     row = XT[j]
                     for i in range(r.size):
                         r[i] -= step * row[i]
-                    moved = max(moved, step * step * (norms[j] + l2))
-            passes += 1
-            if moved <= 1e-2 * tol:
-                break
-
-
-@njit(cache=True)
-def residual_sparse(values, rows, starts, means, r, b, w, l2, norms, columns, yy, tol, max_iter):
-    """As the dense one, for compressed columns; the residual is r + offset, so that centring stays implicit."""
-    kept = columns.copy()
-    size = kept.size
-    corr = np.zeros(norms.size)
-    n = r.size
-    passes = 0
-    offset = 0.0
-    while True:
-        for i in range(n):
-            r[i] += offset
-        offset = 0.0
-        for k in range(size):
-            j = kept[k]
-            total = 0.0
-            for t in range(starts[j], starts[j + 1]):
-                total += values[t] * r[rows[t]]
-            corr[j] = total - l2 * b[j]
-        gap, size = _screen(corr, r, b, w, l2, norms, kept, size, yy)
-        if gap <= tol or passes >= max_iter:
-            return gap, passes
-        for sweep in range(10):
-            moved = 0.0
-            for k in range(size):
-                j = kept[k]
-                if norms[j] + l2 <= 0.0 or (sweep % 5 and b[j] == 0.0):
-                    continue
-                old = b[j]
-                z = norms[j] * old + offset * n * means[j]
-                for t in range(starts[j], starts[j + 1]):
-                    z += values[t] * r[rows[t]]
-                new = _threshold(z, w[j]) / (norms[j] + l2)
-                if new != old:
-                    step = new - old
-                    b[j] = new
-                    for t in range(starts[j], starts[j + 1]):
-                        r[rows[t]] -= step * values[t]
-                    offset += step * means[j]
                     moved = max(moved, step * step * (norms[j] + l2))
             passes += 1
             if moved <= 1e-2 * tol:

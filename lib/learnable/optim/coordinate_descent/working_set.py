@@ -1,10 +1,11 @@
-"""The columns in play, which grow by those that break the optimality condition."""
+"""The columns in play of a dense table, which grow by those that break the optimality condition."""
 
 import numpy as np
 from scipy import sparse
 
+from learnable.optim.coordinate_descent._compressed import Columns, square_norms
 from learnable.optim.coordinate_descent.gram import gram_descent
-from learnable.optim.coordinate_descent.residual import residual_dense, residual_sparse
+from learnable.optim.coordinate_descent.residual import residual_dense
 from learnable.optim.coordinate_descent.solutions import LassoSolution
 from learnable.validation import check_finite_array
 
@@ -22,7 +23,9 @@ class Data:
         self.sparse = sparse.issparse(X)
         if self.sparse:
             X = sparse.csc_array(X, dtype=np.float64)
-            X.sort_indices()
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
             if not np.isfinite(X.data).all():
                 raise ValueError("X must be finite")
         else:
@@ -37,23 +40,22 @@ class Data:
         self.y = y - y.mean() if center else y
         self.yy = float(self.y @ self.y)
         self._transposed = X.T.tocsr() if self.sparse else X.T
-        # Updating m correlations is a vector operation, a few times quicker than following a column's entries.
-        self.largest_gram = max(400, 10 * X.nnz // self.p) if self.sparse else LARGEST_GRAM
 
     def correlations(self, r):
         """X'r; the residual of a centred problem sums to zero, so the means drop out."""
         return self._transposed @ r
 
     def columns(self, chosen):
-        """The chosen columns: a centred dense block, or a sparse one."""
-        if self.sparse:
-            return self.X[:, chosen]
+        """The chosen columns of a dense table, centred."""
         block = np.asfortranarray(self.X[:, chosen])
         return block - self.means[chosen] if self.center else block
 
+    def compress(self):
+        """The columns for compiled code."""
+        X = self.X
+        return Columns(X.data, X.indices, X.indptr, self.means, square_norms(X.data, X.indptr, self.means, self.n))
+
     def norms(self):
-        if self.sparse:
-            return np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel() - self.n * self.means**2
         return ((self.X - self.means) ** 2).sum(axis=0)
 
     def gram(self):
@@ -86,9 +88,7 @@ class WorkingSet:
         self.corr = None
         self.last_penalty = None
         usable = np.flatnonzero(self.allowed)
-        self.largest = min(LARGEST_GRAM, data.largest_gram)
-        if settings["mode"] == "residual":
-            self.largest = 0
+        self.largest = 0 if settings["mode"] == "residual" else LARGEST_GRAM
         self._grow(usable if usable.size <= max(FIRST_SET, whole) else np.flatnonzero(self.b))
 
     def solve(self, penalty):
@@ -128,17 +128,10 @@ class WorkingSet:
 
     def _residual_mode(self, w, tol, limit):
         data = self.data
-        norms = data.norms()
         columns = np.flatnonzero(self.allowed)
         r = np.ascontiguousarray(data.residual(self.b))
-        if data.sparse:
-            X = data.X
-            gap, used = residual_sparse(
-                X.data, X.indices, X.indptr, data.means, r, self.b, w, self.l2, norms, columns, data.yy, tol, limit
-            )
-        else:
-            XT = np.ascontiguousarray((data.X - data.means).T)
-            gap, used = residual_dense(XT, r, self.b, w, self.l2, norms, columns, data.yy, tol, limit)
+        XT = np.ascontiguousarray((data.X - data.means).T)
+        gap, used = residual_dense(XT, r, self.b, w, self.l2, data.norms(), columns, data.yy, tol, limit)
         self._refresh()
         return gap, used
 
@@ -156,8 +149,6 @@ class WorkingSet:
         else:
             b = self.b[self.members]
             residual = data.y - self.block @ b
-            if data.sparse and data.center:
-                residual += data.means[self.members] @ b
         self.corr = data.correlations(residual) - self.l2 * self.b
         self.rr = float(residual @ residual) + self.l2 * float(self.b @ self.b)
 
@@ -190,13 +181,8 @@ class WorkingSet:
             self.block = None
             return
         new = data.columns(chosen)
-        stack = sparse.hstack if data.sparse else np.hstack
-        self.block = new if old == 0 else stack([self.block, new])
-        if data.sparse:
-            self.block = sparse.csc_array(self.block)
+        self.block = new if old == 0 else np.hstack([self.block, new])
         cross = self.block.T @ new
-        if data.sparse:
-            cross = cross.toarray() - data.n * np.multiply.outer(data.means[self.members], data.means[chosen])
         G = np.empty((self.members.size, self.members.size))
         G[:old, :old] = self.G
         G[:, old:] = cross

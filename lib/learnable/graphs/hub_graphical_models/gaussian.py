@@ -1,0 +1,386 @@
+r"""The hub graphical lasso: the Gaussian likelihood with the hub penalty (Tan et al. 2014, Section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from sklearn.covariance import EmpiricalCovariance, empirical_covariance
+from sklearn.utils.validation import validate_data
+
+from learnable.graphs.hub_graphical_models.blocks import solve_by_blocks
+from learnable.graphs.hub_graphical_models.penalty import HubPenalty
+from learnable.graphs.hub_graphical_models.solver import HubFit
+from learnable.linalg.precision import factor, factor_logdet
+from learnable.validation import (
+    Result,
+    check_choice,
+    check_finite_array,
+    check_has,
+    check_scalar,
+    check_symmetric,
+    warn_not_converged,
+)
+
+__all__ = [
+    "GaussianLoss",
+    "HubGraphicalLasso",
+    "HubPath",
+    "hub_bic",
+    "hub_graphical_lasso",
+    "hub_path",
+    "logdet_step",
+]
+
+
+class GaussianLoss:
+    """The loss -log det Θ + tr(SΘ) of the Gaussian graphical model, for :func:`hub_admm`.
+
+    Parameters
+    ----------
+    S : array-like of shape (p, p)
+        Covariance with a positive diagonal.
+
+    Examples
+    --------
+    >>> GaussianLoss([[2.0, 0.0], [0.0, 0.5]]).value(np.eye(2))
+    2.5
+    """
+
+    def __init__(self, S):
+        self.S = check_symmetric(S, "S")
+        if np.diagonal(self.S).min() <= 0:
+            raise ValueError(
+                "S must have a positive diagonal: a constant variable has no finite precision; leave it out"
+            )
+        self.n_nodes = len(self.S)
+        self.unit = float(self.n_nodes)
+        # The curvature of -log det at the diagonal start is S_ii S_jj.
+        self.rho = float(np.mean(np.diagonal(self.S))) ** 2
+
+    def start(self):
+        """The solution without edges."""
+        return np.diag(1.0 / np.diagonal(self.S))
+
+    def step(self, A, rho):
+        """:func:`logdet_step` without checks."""
+        return _logdet_step(A - self.S / rho, rho)
+
+    def value(self, theta):
+        """The loss; infinite outside the cone. O(p^3 / 3)."""
+        L = factor(theta)
+        return np.inf if L is None else -factor_logdet(L) + float(np.vdot(self.S, theta))
+
+    def repair(self, theta):
+        """`theta` if it is positive definite."""
+        return theta if factor(theta) is not None else None
+
+    def bound(self, theta, multiplier, prices):
+        """log det(S + tΛ) + p, with t such that tΛ is in the dual set."""
+        L = factor(self.S + prices.feasible_scale(multiplier) * multiplier)
+        return -np.inf if L is None else factor_logdet(L) + self.n_nodes
+
+
+def logdet_step(A, S, rho):
+    r"""The minimiser of -log det Θ + tr(SΘ) + ρ/2 |Θ - A|², in closed form by eigenvalues (Tan et al. 2014, Sec. 3.1).
+
+    The derivative vanishes where Θ - Θ⁻¹/ρ = A - S/ρ =: B, so that Θ has the eigenvectors of B, and from an eigenvalue
+    d of B it makes the positive root θ = (d + √(d² + 4/ρ))/2 of θ - 1/(ρθ) = d. O(p^3).
+
+    Parameters
+    ----------
+    A, S : array-like of shape (p, p)
+        Symmetric.
+    rho : float
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        Positive definite.
+
+    Examples
+    --------
+    >>> logdet_step(np.zeros((2, 2)), np.diag([0.0, 1.5]), 1.0).round(6).tolist()
+    [[1.0, 0.0], [0.0, 0.5]]
+    """
+    A, S = check_symmetric(A, "A"), check_symmetric(S, "S")
+    if A.shape != S.shape:
+        raise ValueError(f"S must have the shape of A, {A.shape}, got {S.shape}")
+    rho = check_scalar(rho, "rho", low=0, closed="neither")
+    return _logdet_step(A - S / rho, rho)
+
+
+def hub_graphical_lasso(S, lam1, lam2, lam3, *, q=2, screen=True, tol=1e-6, max_iter=2000, warm_start=None):
+    r"""Sparse precision matrix with hubs from a covariance matrix (Tan et al. 2014, (6)).
+
+    Minimises -log det Θ + tr(SΘ) + P(Θ). With `screen`, variables that no |S_ij| > min(λ1, λ2/2) connects are solved
+    apart, which changes nothing but the time (Theorem 1). O(p³) an iteration for the largest block.
+
+    Parameters
+    ----------
+    S : array-like of shape (p, p)
+        Covariance, better correlation: one λ is meant for all pairs.
+    lam1, lam2, lam3 : float
+        Prices of an edge in Z, of an entry of a hub's column and of a hub; infinite ``lam3`` is the graphical lasso.
+    q : {1, 2}, default=2
+        Norm of a hub's column.
+    screen : bool, default=True
+    tol : float, default=1e-06
+        The duality gap is at most ``tol * p``.
+    max_iter : int, default=2000
+    warm_start : HubFit, optional
+        A solution for other penalties.
+
+    Returns
+    -------
+    HubFit
+
+    Examples
+    --------
+    >>> from learnable.datasets.graphical import make_gaussian_graph
+    >>> made = make_gaussian_graph("hubs", 400, p=40, n_hubs=2, random_state=0)
+    >>> fit = hub_graphical_lasso(np.corrcoef(made.data.T), 0.5, 0.2, 2.0)
+    >>> fit.hubs.tolist(), made.hubs.tolist()
+    ([11, 27, 12], [11, 27])
+    """
+    loss, penalty = GaussianLoss(S), HubPenalty.checked(lam1, lam2, lam3, q)
+    unit = float(np.mean(np.diagonal(loss.S)))
+    options = _solver_options(tol, max_iter)
+    fit = solve_by_blocks(
+        lambda block: GaussianLoss(block),
+        loss.S / unit,
+        penalty.over(unit),
+        screen,
+        options,
+        _in_unit(warm_start, unit),
+    )
+    fit = _in_unit(fit, 1.0 / unit, constant=len(loss.S) * np.log(unit))
+    if not fit.converged:
+        warn_not_converged("hub_graphical_lasso", fit.n_iter, fit.gap / len(loss.S), tol, "raise max_iter or tol")
+    return fit
+
+
+def hub_bic(fit, S, n_samples, *, c=0.2):
+    r"""The criterion of Tan et al. 2014, Section 3.4, for a fit of :func:`hub_graphical_lasso`; smaller is better.
+
+    ::
+
+        n (-log det Θ + tr(SΘ)) + log n (|Z| + ν + c (|V| - ν)),
+
+    with |Z| the entries of Z on and above the diagonal that are not zero, |V| those of V off the diagonal and ν the
+    number of hubs. A hub's edges after its first count as c parameters each. O(p^3 / 3).
+
+    Parameters
+    ----------
+    fit : HubFit
+    S : array-like of shape (p, p)
+    n_samples : int
+    c : float, default=0.2
+        In [0, 1]; smaller values favour hubs.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> S = np.eye(3)
+    >>> round(hub_bic(hub_graphical_lasso(S, 0.1, 1.0, 1.0), S, 10), 4)
+    36.9078
+    """
+    check_has(fit, "fit", "estimate V Z", "a HubFit")
+    S = check_symmetric(S, "S")
+    if np.shape(fit.estimate) != S.shape:
+        raise ValueError(f"S must have the shape of the fit, {np.shape(fit.estimate)}, got {S.shape}")
+    n = check_scalar(n_samples, "n_samples", low=1, integer=True)
+    c = check_scalar(c, "c", low=0, high=1)
+    off = fit.V - np.diag(np.diagonal(fit.V))
+    n_hubs = np.count_nonzero(off.any(axis=0))
+    count = np.count_nonzero(np.triu(fit.Z)) + n_hubs + c * (np.count_nonzero(off) - n_hubs)
+    return float(n * GaussianLoss(S).value(fit.estimate) + np.log(n) * count)
+
+
+@dataclass(frozen=True, eq=False)
+class HubPath(Result):
+    """Fits along λ2, in decreasing order, their criteria, and the best of them."""
+
+    lam2: np.ndarray
+    fits: list
+    bic: np.ndarray
+
+    @property
+    def best(self):
+        """The fit with the smallest criterion."""
+        return self.fits[int(np.argmin(self.bic))]
+
+
+def hub_path(S, n_samples, lam1, lam2, lam3, *, c=0.2, tol=1e-6, max_iter=2000):
+    """Fits for several λ2 at fixed λ1 and λ3, each started at the one before, with their criteria.
+
+    The way in which Tan et al. 2014 draw their curves and choose λ2.
+
+    Parameters
+    ----------
+    S : array-like of shape (p, p)
+    n_samples : int
+    lam1 : float
+    lam2 : array-like
+        Sorted to decrease.
+    lam3 : float
+    c : float, default=0.2
+        See :func:`hub_bic`.
+    tol : float, default=1e-06
+    max_iter : int, default=2000
+
+    Returns
+    -------
+    HubPath
+
+    Examples
+    --------
+    >>> from learnable.datasets.graphical import make_gaussian_graph
+    >>> made = make_gaussian_graph("hubs", 400, p=40, n_hubs=2, random_state=0)
+    >>> path = hub_path(np.corrcoef(made.data.T), 400, 0.5, [0.1, 0.15, 0.2], 2.0)
+    >>> [int(np.count_nonzero(fit.adjacency)) // 2 for fit in path.fits]
+    [87, 93, 131]
+    """
+    S = check_symmetric(S, "S")
+    n = check_scalar(n_samples, "n_samples", low=1, integer=True)
+    grid = check_finite_array(lam2, "lam2", ndim=1)
+    if grid.size == 0:
+        raise ValueError("lam2 must hold at least one value")
+    grid = np.sort(grid)[::-1]
+    fits = []
+    for value in grid:
+        start = fits[-1] if fits else None
+        fits.append(hub_graphical_lasso(S, lam1, value, lam3, tol=tol, max_iter=max_iter, warm_start=start))
+    return HubPath(grid, fits, np.array([hub_bic(fit, S, n, c=c) for fit in fits]))
+
+
+class HubGraphicalLasso(EmpiricalCovariance):
+    r"""Gaussian graphical model with hubs, in scikit-learn's protocol (Tan et al. 2014, Section 3).
+
+    Minimises -log det Θ + tr(SΘ) + P(Θ), where S is the covariance of the rows with divisor n.
+    Standardise the columns before, for example with ``StandardScaler`` in a pipeline. O(p³) an iteration.
+
+    Parameters
+    ----------
+    lam1 : float, default=0.4
+        Price of an edge outside hubs.
+    lam2 : float or array-like, default=0.3
+        Price of a hub's edge; of several values the one with the smallest criterion is taken.
+    lam3 : float, default=1.0
+        Price of a hub.
+    c : float, default=0.2
+        Weight of a hub's edges in the criterion.
+    assume_centered : bool, default=False
+        The data have mean zero.
+    covariance : None or "precomputed"
+        With "precomputed", `fit` takes a covariance matrix, and there is no criterion, which needs n.
+    tol : float, default=1e-06
+        The duality gap is at most ``tol * p``.
+    max_iter : int, default=2000
+
+    Attributes
+    ----------
+    covariance_, precision_ : ndarray of shape (p, p)
+        The estimate and its sparse inverse, Z + V + V'.
+    V_, Z_ : ndarray of shape (p, p)
+        Hubs and other edges.
+    hubs_ : ndarray
+        Nodes with a column in V, the densest first.
+    lam2_ : float
+        The value used.
+    bic_ : float
+        The criterion (NaN for a precomputed covariance).
+    dual_gap_ : float
+    n_iter_ : int
+    location_ : ndarray of shape (p,)
+
+    Examples
+    --------
+    >>> from learnable.datasets.graphical import make_gaussian_graph
+    >>> made = make_gaussian_graph("hubs", 400, p=40, n_hubs=2, random_state=0)
+    >>> X = made.data / made.data.std(axis=0)
+    >>> model = HubGraphicalLasso(lam1=0.5, lam2=0.2, lam3=2.0).fit(X)
+    >>> model.hubs_[:2].tolist(), made.hubs.tolist()
+    ([11, 27], [11, 27])
+    """
+
+    def __init__(
+        self,
+        lam1=0.4,
+        lam2=0.3,
+        lam3=1.0,
+        *,
+        c=0.2,
+        assume_centered=False,
+        covariance=None,
+        tol=1e-6,
+        max_iter=2000,
+    ):
+        super().__init__(assume_centered=assume_centered)
+        self.lam1 = lam1
+        self.lam2 = lam2
+        self.lam3 = lam3
+        self.c = c
+        self.covariance = covariance
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y=None):
+        """Estimate the precision matrix of the rows of `X`, or of a covariance matrix if it is precomputed."""
+        check_choice(self.covariance, "covariance", (None, "precomputed"))
+        X = validate_data(self, X, ensure_min_samples=1 if self.covariance else 2)
+        if self.covariance:
+            S, self.location_, n = check_symmetric(X, "X"), np.zeros(X.shape[1]), None
+        else:
+            S, n = empirical_covariance(X, assume_centered=self.assume_centered), len(X)
+            self.location_ = np.zeros(X.shape[1]) if self.assume_centered else X.mean(axis=0)
+        options = {"tol": self.tol, "max_iter": self.max_iter}
+        if np.ndim(self.lam2) == 0:
+            found = hub_graphical_lasso(S, self.lam1, self.lam2, self.lam3, **options)
+            self.lam2_, self.bic_ = self.lam2, np.nan if n is None else hub_bic(found, S, n, c=self.c)
+        else:
+            if n is None:
+                raise ValueError("lam2 must be one number for a precomputed covariance: the criterion needs n")
+            path = hub_path(S, n, self.lam1, self.lam2, self.lam3, c=self.c, **options)
+            found, self.lam2_, self.bic_ = path.best, float(path.lam2[path.bic.argmin()]), float(path.bic.min())
+        self.precision_, self.V_, self.Z_, self.hubs_ = found.estimate, found.V, found.Z, found.hubs
+        self.covariance_ = linalg.inv(found.estimate)
+        self.covariance_ = 0.5 * (self.covariance_ + self.covariance_.T)
+        self.dual_gap_, self.n_iter_ = found.gap, found.n_iter
+        return self
+
+
+def _logdet_step(B, rho):
+    values, vectors = linalg.eigh(B, driver="evd", overwrite_a=True, check_finite=False)
+    root = np.sqrt(values * values + 4.0 / rho)
+    # (d + root)/2 cancels for negative d; the product of the two roots of the quadratic is -1/rho.
+    roots = np.where(values > 0, 0.5 * (values + root), (2.0 / rho) / np.where(values > 0, 1.0, root - values))
+    vectors *= np.sqrt(roots)
+    return vectors @ vectors.T
+
+
+def _solver_options(tol, max_iter):
+    tol = check_scalar(tol, "tol", low=0, closed="neither")
+    return {"tol": tol, "max_iter": check_scalar(max_iter, "max_iter", low=1, integer=True)}
+
+
+def _in_unit(fit, unit, constant=0.0):
+    """A precision in the unit of data scaled so that covariances are divided by `unit`."""
+    if fit is None:
+        return None
+    check_has(fit, "warm_start", "estimate V Z dual", "a HubFit")
+    return HubFit(
+        fit.estimate * unit,
+        fit.V * unit,
+        fit.Z * unit,
+        fit.dual / unit,
+        fit.objective + constant,
+        fit.gap,
+        fit.n_iter,
+        fit.converged,
+        fit.n_blocks,
+    )

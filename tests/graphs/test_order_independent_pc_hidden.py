@@ -1,0 +1,189 @@
+"""FCI and RFCI against the definition: marks that all equivalent ancestral graphs share."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from learnable.graphs.dags import DAG, d_separated_many, random_dag
+from learnable.graphs.independence import GaussianIndependence, ListedIndependence, OracleIndependence
+from learnable.graphs.linear_sem import random_linear_sem
+from learnable.graphs.mixed import MixedGraph
+from learnable.graphs.order_independent_pc import (
+    FCI,
+    PC,
+    RFCI,
+    adjacency_search,
+    fci,
+    hide_common_causes,
+    possible_d_sep,
+    rfci,
+)
+
+VARIANTS = list(product((False, True), ("sepset", "cpc", "mpc"), (False, True)))
+
+
+def all_queries(nodes):
+    rows, most = [], len(nodes) - 2
+    for x, y in combinations(nodes, 2):
+        others = [v for v in nodes if v not in (x, y)]
+        for size in range(most + 1):
+            rows += [[x, y, *S, *[-1] * (most - size)] for S in combinations(others, size)]
+    return np.array(rows)
+
+
+def true_pag(dag, hidden):
+    """All ancestral graphs with the separations of the observed nodes, by trying ->, <- and <-> on every edge."""
+    observed = [i for i in range(dag.n_nodes) if i not in hidden]
+    m, queries = len(observed), all_queries(range(len(observed)))
+    truth = d_separated_many(dag, all_queries(observed))
+    pairs = [(i, j) for i, j in combinations(range(m), 2) if not truth[(queries[:, :2] == (i, j)).all(axis=1)].any()]
+    found = []
+    for kinds in product((0, 1, 2), repeat=len(pairs)):
+        edges, both, causes = [], [], m
+        for (i, j), kind in zip(pairs, kinds, strict=True):
+            if kind == 2:  # a hidden common cause of its own
+                both.append((i, j))
+                edges += [(causes, i), (causes, j)]
+                causes += 1
+            else:
+                edges.append((i, j) if kind == 0 else (j, i))
+        try:
+            graph = DAG.from_edges(causes, edges)
+        except ValueError:
+            continue
+        if any(i in graph.ancestors(j) or j in graph.ancestors(i) for i, j in both):
+            continue
+        if np.array_equal(d_separated_many(graph, queries), truth):
+            marks = np.zeros((m, m), dtype=int)
+            for (i, j), kind in zip(pairs, kinds, strict=True):
+                marks[i, j], marks[j, i] = (3 if kind == 1 else 2), (3 if kind == 0 else 2)
+            found.append(marks)
+    return MixedGraph(np.where((found == found[0]).all(axis=0), found[0], 1))
+
+
+CASES = [
+    (random_dag(7, 2.4, random_state=seed), sorted(np.random.default_rng(seed).choice(7, 2, replace=False).tolist()))
+    for seed in (1, 2, 5, 8)
+]
+
+
+@pytest.mark.parametrize(("dag", "hidden"), CASES)
+def test_with_perfect_answers_every_variant_returns_the_partial_ancestral_graph(dag, hidden):
+    truth, judge = true_pag(dag, hidden), OracleIndependence(dag, hidden)
+    rng = np.random.default_rng(0)
+    for stable, colliders, lists in VARIANTS:
+        choice = {"stable": stable, "colliders": colliders, "lists": lists, "order": rng.permutation(5)}
+        assert fci(judge, **choice).graph == truth
+        assert rfci(judge, **choice).graph == truth  # on graphs this small the two agree
+
+
+def test_discriminating_path_and_all_other_rules_by_hand():
+    """<0, 1, 2, 3> discriminates for 2: 2 -> 3 or 2 <-> 3, by whether 2 is in the set that separates 0 and 3."""
+    dag = DAG.from_edges(5, [(0, 1), (4, 1), (4, 2), (1, 3), (2, 3)])  # 4 hidden
+    assert fci(OracleIndependence(dag, [4])).graph == true_pag(dag, [4])
+    both = DAG.from_edges(6, [(0, 1), (4, 1), (4, 2), (1, 3), (5, 2), (5, 3)])  # 4 and 5 hidden: 2 <-> 3
+    found = fci(OracleIndependence(both, [4, 5])).graph
+    assert found == true_pag(both, [4, 5]) and (2, 3) in found.bidirected_edges
+
+
+def test_possible_d_sep_deletes_an_edge_that_neighbours_cannot():
+    """4 and 5 are separated, but by no set of neighbours that the adjacency search tries; 6 to 9 are hidden."""
+    edges = [(0, 5), (1, 5), (2, 3), (2, 4), (3, 4), (6, 0), (6, 1), (7, 0), (7, 4), (8, 1), (8, 2), (9, 3), (9, 5)]
+    dag = DAG.from_edges(10, edges)
+    judge = OracleIndependence(dag, [6, 7, 8, 9])
+    queries = all_queries(range(6))
+    separated = d_separated_many(dag, queries)
+    true = {(i, j) for i, j in combinations(range(6), 2) if not separated[(queries[:, :2] == (i, j)).all(axis=1)].any()}
+    assert adjacency_search(judge).adjacency[4, 5] and (4, 5) not in true
+    graphs = set()
+    for stable, colliders in product((False, True), ("sepset", "cpc", "mpc")):
+        found = fci(judge, stable=stable, colliders=colliders, lists=stable)
+        assert judge.independent(4, 5, found.sepsets[4, 5])
+        graphs.add(found.graph)
+    (graph,) = graphs
+    assert set(map(tuple, np.argwhere(np.triu(graph.adjacency)).tolist())) == true
+    for i, j in np.argwhere(graph.adjacency).tolist():  # a tail says "a cause", an arrowhead "not a cause"
+        if graph.marks[i, j] != 1:
+            assert (graph.marks[i, j] == 3) == (j in dag.ancestors(i))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_possible_d_sep_by_paths(seed):
+    rng = np.random.default_rng(seed)
+    marks = np.zeros((7, 7), dtype=int)
+    for i, j in combinations(range(7), 2):
+        if rng.random() < 0.45:
+            marks[i, j], marks[j, i] = rng.choice([1, 2], 2)
+    graph = MixedGraph(marks)
+
+    def paths(walk):
+        yield walk
+        for v in np.flatnonzero(marks[walk[-1]]).tolist():
+            if v not in walk:
+                if len(walk) > 1:
+                    collider = marks[walk[-2], walk[-1]] == 2 and marks[v, walk[-1]] == 2
+                    if not (collider or marks[walk[-2], v]):
+                        continue
+                yield from paths((*walk, v))
+
+    for node in range(7):
+        assert set(possible_d_sep(graph, node)) >= {walk[-1] for walk in paths((node,)) if len(walk) > 1}
+        simple = {walk[-1] for walk in paths((node,)) if len(walk) > 1}
+        assert len(set(possible_d_sep(graph, node)) - simple) <= 1  # a walk may come back to a node, a path may not
+
+
+def test_fci_stable_skeletons_and_votes_with_lists_do_not_depend_on_the_order():
+    model = random_linear_sem(random_dag(20, 2.5, 4), random_state=4)
+    hidden = hide_common_causes(model.dag, 0)
+    X = np.delete(model.sample(60, random_state=4), hidden, axis=1)
+    rng = np.random.default_rng(0)
+    skeletons, graphs, originals = set(), set(), set()
+    for _ in range(4):
+        order = rng.permutation(X.shape[1])
+        judge = GaussianIndependence(X, 0.1)
+        skeletons.add(fci(judge, order=order, max_level=2).adjacency.tobytes())
+        graphs.add(fci(judge, order=order, colliders="mpc", lists=True, max_level=2).graph)
+        originals.add(fci(judge, stable=False, order=order, max_level=2).graph)
+    assert len(skeletons) == len(graphs) == 1 < len(originals)
+
+
+def test_hidden_causes_are_half_of_the_roots_with_two_children():
+    dag = random_dag(200, 3, random_state=0)
+    hidden = hide_common_causes(dag, random_state=1)
+    eligible = [i for i in range(200) if not dag.parents(i) and len(dag.children(i)) > 1]
+    assert set(hidden) <= set(eligible) and len(hidden) == len(eligible) // 2 > 3
+    assert hide_common_causes(dag, random_state=1) == hidden
+    assert hide_common_causes(DAG(np.zeros((3, 3)))) == ()
+
+
+def test_rfci_deletes_edges_of_triples_that_its_tests_contradict():
+    judge = ListedIndependence(4, [(0, 2), (0, 1, [])])  # level 0 finds both; the path 0 - 3 - 2 remains
+    assert not rfci(judge).adjacency[0, 1]
+    wrong = ListedIndependence(4, [(0, 2, [3]), (1, 2, [3])])
+    found = rfci(wrong)
+    assert not found.adjacency[0, 2] and not found.adjacency[1, 2]
+    late = ListedIndependence(5, [(0, 2, [3, 4]), (0, 1, [3, 4])])
+    assert not rfci(late).adjacency[0, 1]
+
+
+def test_estimators_and_bad_input():
+    rng = np.random.default_rng(0)
+    a, b, h = rng.normal(size=(3, 600))
+    X = np.column_stack([a, a + h + 0.5 * rng.normal(size=600), b + h + 0.5 * rng.normal(size=600), b])
+    for estimator in (FCI, RFCI):
+        fitted = estimator().fit(X)
+        assert fitted.graph_.bidirected_edges == ((1, 2),) and fitted.n_features_in_ == 4
+        assert fitted.n_tests_ > 6 and fitted.ambiguous_ == ()
+        with pytest.raises(ValueError, match="colliders"):
+            estimator(colliders="majority").fit(X)
+    with pytest.raises(TypeError, match="judge"):
+        fci(X)
+    with pytest.raises(ValueError, match="node"):
+        possible_d_sep(fitted.graph_, 7)
+
+
+@parametrize_with_checks([PC(), FCI(), RFCI()])
+def test_estimators_keep_the_protocol_of_scikit_learn(estimator, check):
+    check(estimator)

@@ -1,0 +1,103 @@
+"""Quasi-Newton and Newton steps end at the same maximum, which the gradient certifies."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from learnable.linear.linear_discrimination import LogisticDiscriminant, SeparationWarning
+from learnable.linear.linear_discrimination import logistic as module
+from learnable.linear.linear_discrimination._quasi_newton import moments, quasi_newton, worthwhile
+
+
+def data(n=4000, d=30, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.5 * rng.normal(size=(d, d)) / np.sqrt(d))
+    return X, (X @ rng.normal(size=d) / np.sqrt(d) + rng.logistic(size=n) > 0).astype(int)
+
+
+def by_newton(X, y, monkeypatch, weights=None, **options):
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "worthwhile", lambda *a: False)
+        return LogisticDiscriminant(**options).fit(X, y, weights)
+
+
+def scores(rule, X, y, weights):
+    """Norm of the gradient of the mean log-likelihood in standardised columns, by the definition."""
+    mean = weights @ X / weights.sum()
+    spread = np.sqrt(weights @ (X - mean) ** 2 / weights.sum())
+    Z = np.column_stack([(X - mean) / spread, np.ones(len(X))])
+    gap = y - rule.predict_proba(X)[:, 1]
+    penalty = np.append(rule.alpha * rule.coef_[0] / spread, 0.0)
+    return np.linalg.norm(Z.T @ (weights * gap) - penalty) / weights.sum()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("move", [(1.0, 0.0), (1e-9, 0.0), (1e7, 3e8), (1.0, 1e6)])
+def test_quasi_newton_finds_the_maximum_of_newton(monkeypatch, alpha, weighted, move):
+    X, y = data()
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, len(y)) if weighted else np.ones(len(y))
+    unit, shift = move
+    X = X * unit * np.linspace(0.5, 20, X.shape[1]) + shift
+    alpha = alpha * unit**2
+    rule = LogisticDiscriminant(alpha=alpha).fit(X, y, weights if weighted else None)
+    other = by_newton(X, y, monkeypatch, weights if weighted else None, alpha=alpha)
+    np.testing.assert_allclose(rule.coef_ * unit, other.coef_ * unit, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(rule.loglik_, other.loglik_, rtol=1e-9)
+    assert rule.gradient_norm_ <= 1e-8 and rule.separation_ == other.separation_
+    if shift == 0:
+        np.testing.assert_allclose(rule.gradient_norm_, scores(rule, X, y, weights), atol=2e-9)
+
+
+def test_the_choice_of_the_solver():
+    one, zero = np.ones(50), np.zeros(50)
+    assert worthwhile(10_000, 51, zero, one) and not worthwhile(500, 51, zero, one)
+    assert not worthwhile(10_000, 51, 1e4 * one, one)  # the mean would cancel
+    assert not worthwhile(50_000, 3, zero[:2], one[:2])
+
+
+def test_it_ends_early_and_says_so():
+    X, y = data()
+    mean, spread = moments(X, np.ones(len(y)))
+    sign = 2.0 * y - 1
+    end = quasi_newton(X, sign, np.ones(len(y)), mean, spread, np.zeros(X.shape[1] + 1), 1e-8, 3)
+    assert end.steps == 3 and not end.settled
+    apart = np.where(X @ np.ones(X.shape[1]) > 0, 1.0, -1.0)
+    end = quasi_newton(X, apart, np.ones(len(y)), mean, spread, np.zeros(X.shape[1] + 1), 1e-8, 100)
+    assert not end.settled
+    with pytest.warns(SeparationWarning):
+        assert LogisticDiscriminant().fit(X, apart).separation_ == "complete"
+
+
+def test_a_column_without_variance_gets_no_weight(monkeypatch):
+    X, y = data(d=40)
+    X[:, 3] = 7.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rule = LogisticDiscriminant().fit(X, y)
+    assert rule.coef_[0, 3] == 0.0
+    np.testing.assert_allclose(rule.coef_, by_newton(X, y, monkeypatch).coef_, atol=1e-7)
+
+
+def test_equal_columns_share_a_weight():
+    X, y = data()
+    rule = LogisticDiscriminant().fit(np.column_stack([X, X[:, :2]]), y)
+    assert rule.gradient_norm_ <= 1e-8
+    plain = LogisticDiscriminant().fit(X, y)
+    np.testing.assert_allclose(
+        rule.decision_function(np.column_stack([X, X[:, :2]])), plain.decision_function(X), atol=1e-5
+    )
+
+
+def test_moments_in_one_pass():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(500, 4)) * [1.0, 1e-6, 1e5, 0.0] + [0.0, 1e3, -1e7, 5.0]
+    X[::8] += 100.0 * np.array([1.0, 1e-6, 1e5, 0.0])  # rows that mislead a look at every eighth
+    weights = rng.uniform(0.0, 2.0, 500)
+    mean, spread = moments(X, weights)
+    expected = np.average(X, axis=0, weights=weights)
+    np.testing.assert_allclose(mean, expected, rtol=1e-13)
+    np.testing.assert_allclose(
+        spread, np.sqrt(np.average((X - expected) ** 2, axis=0, weights=weights)), rtol=1e-6, atol=1e-13
+    )
