@@ -7,6 +7,7 @@ from . import (
     latent as latent,
     linear as linear,
     graphs as graphs,
+    selection as selection,
 )
 
 __version__: str

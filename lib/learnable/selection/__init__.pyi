@@ -1,0 +1,7 @@
+from .cv_variance import (
+    cv_errors as cv_errors,
+    cv_interval as cv_interval,
+    delta_cv_errors as delta_cv_errors,
+    nested_cv_interval as nested_cv_interval,
+    paired_test_5x2 as paired_test_5x2,
+)
