@@ -199,6 +199,8 @@ def make(folder, count=90, environment=None, runs=False):
     written = {chapter.slug: chapter for chapter in chapters()}
     spare = max(0, count - len(written))
     order, before, templates, copies = [], set(), cycle(written.values()), []
+    reading = {slug: place for place, slug in enumerate(written)}
+    planned.sort(key=lambda entry: reading.get(entry["slug"], len(reading)))  # what is written keeps its order
     for part in PARTS:
         for entry in (e for e in planned if e["part"] == part):
             if entry["slug"] not in written:
