@@ -21,7 +21,8 @@ PAGES = $(shell $(BIN)/python -m tools.project $(ONLY))
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
-env: $(READY) ## create .venv with the exact versions of requirements.txt
+env: $(READY) ## create .venv with the exact versions of requirements.txt; drop compiled code older than its sources
+	@$(BIN)/python -c 'from learnable.book.compiled import drop_stale_kernels; drop_stale_kernels()'
 $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Learnable needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)

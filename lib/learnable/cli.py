@@ -166,8 +166,10 @@ def _scale(text):
 
 def _reproduce(options):
     """Run studies, one after the other; what is finished is never computed again."""
+    from learnable.book.compiled import drop_stale_kernels
     from learnable.book.study import confirm, find_studies, reproduce, store
 
+    drop_stale_kernels()
     known = find_studies(options.slug)
     unknown = [name for name in options.study or () if name not in known]
     if unknown:
@@ -207,8 +209,10 @@ def _start(options):
 
 def _warm(options):
     from learnable._warm import warm
+    from learnable.book.compiled import drop_stale_kernels
 
     started = time.monotonic()
+    drop_stale_kernels()
     count, compiled, failed = warm(max(1, options.jobs), options.only)
     for line in failed:
         print(f"learnable: not run: {line}", file=sys.stderr)
