@@ -10,11 +10,10 @@ Sources: Pearl 2000, Sec. 1.2 (d-separation); Verma and Pearl 1990 (equivalence)
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from learnable.graphs._walks import Lists, colliders, reachable, separated, topological_order
 from learnable.validation import check_has, check_rng, check_scalar
 
 __all__ = [
@@ -27,15 +26,6 @@ __all__ = [
     "skeleton",
     "v_structures",
 ]
-
-
-class _Lists(NamedTuple):
-    """Parents and children in compressed rows."""
-
-    parent_starts: np.ndarray
-    parents: np.ndarray
-    child_starts: np.ndarray
-    children: np.ndarray
 
 
 class DAG:
@@ -63,7 +53,7 @@ class DAG:
         if len(loops):
             raise ValueError(f"adjacency must have no self loop, but has {loops[0]} -> {loops[0]}")
         lists = _lists(matrix)
-        order = _topological_order(lists)
+        order = topological_order(lists)
         if len(order) < len(matrix):
             cycle = _some_cycle(lists, order)
             raise ValueError(f"adjacency must have no cycle, but has {' -> '.join(map(str, cycle))}")
@@ -187,12 +177,12 @@ class DAG:
     def ancestors(self, nodes):
         """The nodes from which a directed path of one or more edges leads to one of `nodes`. O(p + |E|)."""
         nodes, lists = _nodes(nodes, self.n_nodes, "nodes"), self._lists
-        return frozenset(_reachable(nodes, lists.parent_starts, lists.parents).tolist())
+        return frozenset(reachable(nodes, lists.parent_starts, lists.parents).tolist())
 
     def descendants(self, nodes):
         """The nodes to which a directed path of at least one edge leads from one of `nodes`, a frozenset."""
         nodes, lists = _nodes(nodes, self.n_nodes, "nodes"), self._lists
-        return frozenset(_reachable(nodes, lists.child_starts, lists.children).tolist())
+        return frozenset(reachable(nodes, lists.child_starts, lists.children).tolist())
 
     def __eq__(self, other):
         return isinstance(other, DAG) and np.array_equal(self._matrix, other._matrix)
@@ -262,13 +252,13 @@ def d_separated_many(dag, queries):
         width = rows.shape[1]
         base = np.arange(len(rows), dtype=np.int64)[:, None] * width
         starts = np.append((base + np.array([0, 1, 2])).ravel(), len(rows) * width)
-        return _separated(dag._lists, starts, rows.ravel())
+        return separated(dag._lists, starts, rows.ravel())
     starts, flat = [0], []
     for query in _iterable(queries, "queries"):
         for part in _query(query, p):
             flat.extend(part)
             starts.append(len(flat))
-    return _separated(dag._lists, np.array(starts, dtype=np.int64), np.array(flat, dtype=np.int64))
+    return separated(dag._lists, np.array(starts, dtype=np.int64), np.array(flat, dtype=np.int64))
 
 
 def moral_graph(dag):
@@ -333,7 +323,7 @@ def v_structures(dag):
     ((0, 2, 1),)
     """
     check_has(dag, "dag", "_lists adjacency", "a DAG")
-    return tuple(map(tuple, _colliders(dag._lists, skeleton(dag)).tolist()))
+    return tuple(map(tuple, colliders(dag._lists, skeleton(dag)).tolist()))
 
 
 def markov_equivalent(g, h):
@@ -463,7 +453,7 @@ def _words(matrix):
 def _lists(matrix):
     child_starts, children = _rows(matrix)
     parent_starts, parents = _rows(np.ascontiguousarray(matrix.T))
-    return _Lists(parent_starts, parents, child_starts, children)
+    return Lists(parent_starts, parents, child_starts, children)
 
 
 def _rows(matrix):
@@ -481,133 +471,3 @@ def _some_cycle(lists, order):
         start, end = lists.parent_starts[walk[-1]], lists.parent_starts[walk[-1] + 1]
         walk.append(int(next(j for j in lists.parents[start:end] if outside[j])))
     return walk[walk.index(walk[-1]) :][::-1]
-
-
-@njit(cache=True)
-def _topological_order(lists):
-    """Kahn's order; it is shorter than p if there is a cycle."""
-    p = len(lists.parent_starts) - 1
-    waiting = np.empty(p, dtype=np.int64)
-    order = np.empty(p, dtype=np.int64)
-    found = 0
-    for i in range(p):
-        waiting[i] = lists.parent_starts[i + 1] - lists.parent_starts[i]
-        if waiting[i] == 0:
-            order[found] = i
-            found += 1
-    done = 0
-    while done < found:
-        i = order[done]
-        done += 1
-        for place in range(lists.child_starts[i], lists.child_starts[i + 1]):
-            j = lists.children[place]
-            waiting[j] -= 1
-            if waiting[j] == 0:
-                order[found] = j
-                found += 1
-    return order[:found].copy()
-
-
-@njit(cache=True)
-def _reachable(nodes, starts, neighbours):
-    seen = np.zeros(len(starts) - 1, dtype=np.bool_)
-    stack = np.empty(len(starts) + len(nodes), dtype=np.int64)
-    top = len(nodes)
-    stack[:top] = nodes
-    while top:
-        top -= 1
-        i = stack[top]
-        for place in range(starts[i], starts[i + 1]):
-            j = neighbours[place]
-            if not seen[j]:
-                seen[j] = True
-                stack[top] = j
-                top += 1
-    return np.flatnonzero(seen)
-
-
-@njit(cache=True)
-def _colliders(lists, adjacent):
-    """Triples (i, j, k), i < k, of parents i, k of j that are not adjacent, sorted by i, j, k."""
-    p = len(adjacent)
-    count = 0
-    for i in range(p):
-        for place in range(lists.child_starts[i], lists.child_starts[i + 1]):
-            j = lists.children[place]
-            for other in range(lists.parent_starts[j], lists.parent_starts[j + 1]):
-                k = lists.parents[other]
-                count += k > i and not adjacent[i, k]
-    found = np.empty((count, 3), dtype=np.int64)
-    count = 0
-    for i in range(p):
-        for place in range(lists.child_starts[i], lists.child_starts[i + 1]):
-            j = lists.children[place]
-            for other in range(lists.parent_starts[j], lists.parent_starts[j + 1]):
-                k = lists.parents[other]
-                if k > i and not adjacent[i, k]:
-                    found[count, 0], found[count, 1], found[count, 2] = i, j, k
-                    count += 1
-    return found
-
-
-@njit(cache=True)
-def _separated(lists, starts, flat):
-    """The Bayes ball for each query; query q has x, y and given in flat[starts[3q]:starts[3q + 1]] and so on.
-
-    A state is 2 node + direction: 0 for a ball that comes from a child (moves up), 1 from a parent (moves down). What
-    was seen carries the number of the query, so that nothing has to be cleared between queries.
-    """
-    p, m = len(lists.parent_starts) - 1, len(starts) // 3
-    answers = np.ones(m, dtype=np.bool_)
-    seen, target = np.zeros(2 * p, dtype=np.int64), np.zeros(p, dtype=np.int64)
-    given, above = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
-    stack = np.empty(2 * p, dtype=np.int64)
-    for q in range(m):
-        mark, top = q + 1, 0
-        for place in range(starts[3 * q + 1], starts[3 * q + 2]):
-            target[flat[place]] = mark
-        for place in range(starts[3 * q + 2], starts[3 * q + 3]):
-            i = flat[place]
-            if i >= 0:
-                given[i] = mark
-                if above[i] != mark:
-                    above[i] = mark
-                    stack[top] = i
-                    top += 1
-        while top:  # `above`: the given nodes and their ancestors, where colliders are open
-            top -= 1
-            i = stack[top]
-            for place in range(lists.parent_starts[i], lists.parent_starts[i + 1]):
-                j = lists.parents[place]
-                if above[j] != mark:
-                    above[j] = mark
-                    stack[top] = j
-                    top += 1
-        for place in range(starts[3 * q], starts[3 * q + 1]):
-            state = 2 * flat[place]
-            if seen[state] != mark:
-                seen[state] = mark
-                stack[top] = state
-                top += 1
-        while top and answers[q]:
-            top -= 1
-            i, down = stack[top] // 2, stack[top] % 2
-            free = given[i] != mark
-            if free and target[i] == mark:
-                answers[q] = False
-            if free:
-                top = _push(lists.child_starts, lists.children, i, 1, mark, seen, stack, top)
-            if (down and above[i] == mark) or (free and not down):
-                top = _push(lists.parent_starts, lists.parents, i, 0, mark, seen, stack, top)
-    return answers
-
-
-@njit(cache=True, inline="always")
-def _push(starts, neighbours, i, direction, mark, seen, stack, top):
-    for place in range(starts[i], starts[i + 1]):
-        state = 2 * neighbours[place] + direction
-        if seen[state] != mark:
-            seen[state] = mark
-            stack[top] = state
-            top += 1
-    return top

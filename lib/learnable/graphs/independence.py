@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from scipy import stats
 
-from learnable.graphs.dags import _separated
+from learnable.graphs._walks import separated
 from learnable.validation import (
     check_choice,
     check_finite_array,
@@ -192,7 +192,7 @@ class OracleIndependence(_Judge):
         key = (min(i, j), max(i, j), frozenset(given))
         if key not in self._known:
             flat = np.array([self.observed[k] for k in (i, j, *given)], dtype=np.int64)
-            self._known[key] = bool(_separated(self.dag._lists, np.array([0, 1, 2, len(flat)]), flat)[0])
+            self._known[key] = bool(separated(self.dag._lists, np.array([0, 1, 2, len(flat)]), flat)[0])
         return self._known[key]
 
 

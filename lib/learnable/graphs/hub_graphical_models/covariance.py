@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
-from sklearn.covariance import EmpiricalCovariance, empirical_covariance
-from sklearn.utils.validation import validate_data
+from sklearn.covariance import EmpiricalCovariance
 
 from learnable.graphs.hub_graphical_models.blocks import solve_by_blocks
 from learnable.graphs.hub_graphical_models.penalty import HubPenalty
 from learnable.graphs.hub_graphical_models.solver import HubFit
-from learnable.validation import check_choice, check_scalar, check_symmetric, warn_not_converged
+from learnable.linalg._training import training_covariance
+from learnable.validation import check_scalar, check_symmetric, warn_not_converged
 
 __all__ = ["CovarianceLoss", "HubCovarianceGraph", "hub_covariance"]
 
@@ -185,13 +185,7 @@ class HubCovarianceGraph(EmpiricalCovariance):
 
     def fit(self, X, y=None):
         """Estimate the covariance matrix of the rows of `X`, or from a covariance matrix if it is precomputed."""
-        check_choice(self.covariance, "covariance", (None, "precomputed"))
-        X = validate_data(self, X, ensure_min_samples=1 if self.covariance else 2)
-        if self.covariance:
-            S, self.location_ = check_symmetric(X, "X"), np.zeros(X.shape[1])
-        else:
-            S = empirical_covariance(X, assume_centered=self.assume_centered)
-            self.location_ = np.zeros(X.shape[1]) if self.assume_centered else X.mean(axis=0)
+        S = training_covariance(self, X)
         found = hub_covariance(S, self.lam1, self.lam2, self.lam3, eps=self.eps, tol=self.tol, max_iter=self.max_iter)
         self.covariance_, self.V_, self.Z_, self.hubs_ = found.estimate, found.V, found.Z, found.hubs
         inverse = linalg.inv(found.estimate)

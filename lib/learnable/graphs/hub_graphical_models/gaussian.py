@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from sklearn.covariance import EmpiricalCovariance, empirical_covariance
-from sklearn.utils.validation import validate_data
+from sklearn.covariance import EmpiricalCovariance
 
 from learnable.graphs.hub_graphical_models.blocks import solve_by_blocks
 from learnable.graphs.hub_graphical_models.penalty import HubPenalty
 from learnable.graphs.hub_graphical_models.solver import HubFit
+from learnable.linalg._training import training_covariance
 from learnable.linalg.precision import factor, factor_logdet
 from learnable.validation import (
     Result,
-    check_choice,
     check_finite_array,
     check_has,
     check_scalar,
@@ -331,13 +330,8 @@ class HubGraphicalLasso(EmpiricalCovariance):
 
     def fit(self, X, y=None):
         """Estimate the precision matrix of the rows of `X`, or of a covariance matrix if it is precomputed."""
-        check_choice(self.covariance, "covariance", (None, "precomputed"))
-        X = validate_data(self, X, ensure_min_samples=1 if self.covariance else 2)
-        if self.covariance:
-            S, self.location_, n = check_symmetric(X, "X"), np.zeros(X.shape[1]), None
-        else:
-            S, n = empirical_covariance(X, assume_centered=self.assume_centered), len(X)
-            self.location_ = np.zeros(X.shape[1]) if self.assume_centered else X.mean(axis=0)
+        S = training_covariance(self, X)
+        n = None if self.covariance else len(X)
         options = {"tol": self.tol, "max_iter": self.max_iter}
         if np.ndim(self.lam2) == 0:
             found = hub_graphical_lasso(S, self.lam1, self.lam2, self.lam3, **options)

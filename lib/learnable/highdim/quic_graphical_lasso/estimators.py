@@ -13,8 +13,9 @@ from sklearn.utils.validation import validate_data
 
 from learnable.highdim.quic_graphical_lasso.problem import penalty_matrix
 from learnable.highdim.quic_graphical_lasso.solver import QUIC
+from learnable.linalg._training import training_covariance
 from learnable.linalg.precision import factor, factor_logdet
-from learnable.validation import Result, check_choice, check_finite_array, check_scalar, check_symmetric
+from learnable.validation import Result, check_finite_array, check_scalar, check_symmetric
 
 __all__ = ["GraphicalLassoQUIC", "GraphicalLassoQUICCV", "QUICPath", "quic_path"]
 
@@ -135,13 +136,7 @@ class GraphicalLassoQUIC(EmpiricalCovariance):
 
     def fit(self, X, y=None):
         """Estimate the precision matrix of the rows of `X`, or of a covariance matrix if it is precomputed."""
-        check_choice(self.covariance, "covariance", (None, "precomputed"))
-        X = validate_data(self, X, ensure_min_samples=1 if self.covariance else 2)
-        if self.covariance:
-            S, self.location_ = check_symmetric(X, "X"), np.zeros(X.shape[1])
-        else:
-            S = empirical_covariance(X, assume_centered=self.assume_centered)
-            self.location_ = np.zeros(X.shape[1]) if self.assume_centered else X.mean(axis=0)
+        S = training_covariance(self, X)
         self._solve(S, self.alpha)
         return self
 

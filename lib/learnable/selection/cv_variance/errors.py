@@ -207,6 +207,19 @@ class _Data:
             rows.append(self._losses(rule, held, loss))
         return np.array(rows)
 
+    def left_out_twice(self, estimator):
+        """Errors of the cross-validation of what remains without each fold, shape (K, K - 1, m)."""
+        loss, folds = _chosen(self.loss, estimator), self._folds()
+        out = np.empty((self.n_folds, self.n_folds - 1, self.fold_size))
+        for a in range(self.n_folds):
+            for b in range(a):
+                # The rule without folds a and b serves both: as a's inner rule it is tried on b, as b's on a.
+                rest = np.setdiff1d(np.arange(self.n), np.concatenate([folds[a], folds[b]]))
+                rule = self._fitted(estimator, rest)
+                out[a, b] = self._losses(rule, folds[b], loss)
+                out[b, a - 1] = self._losses(rule, folds[a], loss)
+        return out
+
     def all_losses(self, estimator):
         """Losses of all examples under each of the K rules, shape (K, n), and under the rule fitted to all."""
         loss = _chosen(self.loss, estimator)

@@ -183,7 +183,7 @@ def nested_cv_interval(estimator, X, y, *, n_folds=10, n_repeats=10, loss="auto"
     for _ in range(n_repeats):
         data = _Data(X, y, n_folds, rng, loss)
         outer.append(data.left_out(estimator))
-        inner.append(_inner_errors(data, estimator))
+        inner.append(data.left_out_twice(estimator))
     found = nested_summary(np.array(outer), np.array(inner))
     half = float(stats.norm.ppf(0.5 + level / 2)) * found[1]
     return CVInterval(found[0], found[0] - half, found[0] + half, found[1], level, "nested", PROMISES["nested"])
@@ -263,17 +263,3 @@ def nested_summary(outer, inner):
     error = float(np.clip(error, naive, np.sqrt(n_folds) * naive))
     bias = (1 + (n_folds - 2) / n_folds) * (inner_means.mean() - outer.mean())
     return float(inner_means.mean() - bias), error
-
-
-def _inner_errors(data, estimator):
-    """Errors of the cross-validation of what remains without each fold, shape (K, K - 1, m)."""
-    folds = data._folds()
-    loss = _chosen(data.loss, estimator)
-    out = np.empty((data.n_folds, data.n_folds - 1, data.fold_size))
-    pairs = [(a, b) for a in range(data.n_folds) for b in range(a)]
-    for a, b in pairs:
-        # The rule without folds a and b serves both: as a's inner rule it is tried on b, as b's on a.
-        rule = data._fitted(estimator, np.setdiff1d(np.arange(data.n), np.concatenate([folds[a], folds[b]])))
-        out[a, b] = data._losses(rule, folds[b], loss)
-        out[b, a - 1] = data._losses(rule, folds[a], loss)
-    return out
