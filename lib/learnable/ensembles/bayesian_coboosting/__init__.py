@@ -1,0 +1,11 @@
+"""Bayesian co-boosting: boosting two views with HMM weak learners: the idea in two sentences, and the source (Author year).
+
+By concept:
+
+- :mod:`.means`: running means, and from when on to believe them;
+- :mod:`.experiments`: the tables of the source, at any scale.
+"""
+
+from learnable.ensembles.bayesian_coboosting.means import Settling, running_mean, settle, standard_error
+
+__all__ = ["Settling", "running_mean", "settle", "standard_error"]

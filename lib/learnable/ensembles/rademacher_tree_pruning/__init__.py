@@ -1,0 +1,11 @@
+"""Error certificates for pruned decision trees: Rademacher penalties, REP and k-REP: the idea in two sentences, and the source (Author year).
+
+By concept:
+
+- :mod:`.means`: running means, and from when on to believe them;
+- :mod:`.experiments`: the tables of the source, at any scale.
+"""
+
+from learnable.ensembles.rademacher_tree_pruning.means import Settling, running_mean, settle, standard_error
+
+__all__ = ["Settling", "running_mean", "settle", "standard_error"]

@@ -1,0 +1,11 @@
+"""Do we need hundreds of classifiers? A large-scale benchmark, done properly: the idea in two sentences, and the source (Author year).
+
+By concept:
+
+- :mod:`.means`: running means, and from when on to believe them;
+- :mod:`.experiments`: the tables of the source, at any scale.
+"""
+
+from learnable.selection.classifier_benchmark.means import Settling, running_mean, settle, standard_error
+
+__all__ = ["Settling", "running_mean", "settle", "standard_error"]
