@@ -19,7 +19,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tools import toc
 from tools.project import PARTS, ROOT, Chapter, chapters
 
-PACKAGE = '''"""{title}: the idea in two sentences, and the source (Author year).
+PACKAGE = '''"""{title}.
+
+The idea in two sentences, and the source (Author year).
 
 By concept:
 
@@ -199,7 +201,7 @@ ROW = (
     "when another package is the better choice |\n"
 )
 
-TESTS = '''"""{title}: the claims of the source, checked."""
+TESTS = '''"""Claims of the source, checked: {slug}."""
 
 from dataclasses import FrozenInstanceError
 
@@ -260,7 +262,7 @@ def test_bad_settings_are_refused():
         settle(X, 0.0, tol=-1.0)
 '''
 
-BENCH = '''"""{title}, beside what a user would pick instead."""
+BENCH = '''"""What a user would pick instead, beside {slug}."""
 
 import numpy as np
 

@@ -27,7 +27,8 @@ def copy(tmp_path_factory):
         return done.stdout
 
     part = next(part for part in PARTS if part not in {chapter.part for chapter in chapters()})
-    run("-m", "tools.new_chapter", part, "my_method", "My method")
+    title = "My method: a title that is longer than most, with words after the colon, and more"
+    run("-m", "tools.new_chapter", part, "my_method", title)
     return part, run
 
 

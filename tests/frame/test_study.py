@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from learnable.book import study as engine
 from learnable.book.sources import code_digest
@@ -267,3 +268,14 @@ def test_the_command_names_what_it_does_not_know(capsys):
 
     assert main(["reproduce", "no_such_chapter"]) == 2
     assert "no studies for 'no_such_chapter'" in capsys.readouterr().err
+
+
+def test_a_cell_has_one_thread_of_blas():
+    def threads(random_state, *, n):
+        return {"threads": max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")}
+
+    grid = {"repetitions": 1, "n": [1]}
+    one = study(source="x", paper=grid, lecture=grid)(threads)
+    with threadpool_limits(2):
+        assert threads(None, n=1) == {"threads": 2}
+        assert one.cell({"n": 1}, 0) == {"threads": 1}

@@ -142,8 +142,12 @@ class Study:
         return np.random.default_rng(int.from_bytes(hashlib.sha256(told.encode()).digest()[:16], "big"))
 
     def cell(self, setting, repetition):
-        """Run one cell; return its figures as plain numbers, rounded to what is kept."""
-        figures = self.run(self.random_state(setting, repetition), **setting)
+        """Run one cell, with one thread; return its figures as plain numbers, rounded to what is kept."""
+        from threadpoolctl import threadpool_limits
+
+        # Cells share the cores among themselves. Threads of BLAS below them get in each other's way, up to forty times.
+        with threadpool_limits(1):
+            figures = self.run(self.random_state(setting, repetition), **setting)
         if not isinstance(figures, dict) or not figures:
             raise TypeError(f"{self.name} must return a dictionary of figures, got {type(figures).__name__}")
         return {str(name): _kept(name, value) for name, value in figures.items()}
