@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.validation import (
     check_binary,
+    check_class_labels,
     check_finite_array,
     check_magnitude,
     check_scalar,
@@ -85,7 +85,7 @@ class LinearRule(ClassifierMixin, BaseEstimator):
     def _prepare(self, X, y, sample_weight):
         """Checked X, codes 0…k−1 and weights, without the rows of weight zero."""
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        check_class_labels(y)
         check_magnitude(np.array([X.min(), X.max()]), "X")
         weights = check_weights(sample_weight, len(y))
         if weights is None:

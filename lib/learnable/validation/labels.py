@@ -13,6 +13,7 @@ __all__ = [
     "NO_SENTINEL",
     "binary_codes",
     "check_binary",
+    "check_class_labels",
     "check_sentinel",
     "decode_labels",
     "encode_labels",
@@ -95,6 +96,29 @@ def check_binary(classes):
         )
 
 
+def check_class_labels(y):
+    """Refuse targets of a regression, as scikit-learn does; whole numbers pass without asking.
+
+    scikit-learn's ``check_classification_targets`` takes longer than many a fit of a small table.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+
+    Examples
+    --------
+    >>> check_class_labels(np.array([0, 1, 1]))
+    >>> check_class_labels([0.5, 1.7])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: Unknown label type: continuous...
+    """
+    from sklearn.utils.multiclass import check_classification_targets
+
+    if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"):
+        check_classification_targets(y)
+
+
 def binary_codes(y):
     """Return the two classes of `y` and its codes 0 and 1; refuse any other number of classes, and regression targets.
 
@@ -109,10 +133,7 @@ def binary_codes(y):
     >>> classes.tolist(), codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
-    from sklearn.utils.multiclass import check_classification_targets
-
-    if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"):
-        check_classification_targets(y)  # whole numbers are labels without asking
+    check_class_labels(y)
     classes, codes = np.unique(y, return_inverse=True)
     check_binary(classes)
     if len(classes) < 2:

@@ -15,7 +15,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from learnable.laws.decisions import (
@@ -28,6 +27,7 @@ from learnable.laws.reject import coverage_threshold
 from learnable.laws.tables import check_loss_matrix, check_posteriors
 from learnable.validation import (
     NO_SENTINEL,
+    check_class_labels,
     check_scalar,
     check_seed,
     check_sentinel,
@@ -115,7 +115,7 @@ class _DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError("estimator must have the methods fit and predict_proba")
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        check_class_labels(y)
         if params and get_config()["enable_metadata_routing"]:
             params = process_routing(self, "fit", **params).estimator.fit
         return X, y, dict(params)

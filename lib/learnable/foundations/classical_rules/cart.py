@@ -8,11 +8,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.trees import grow, weakest_links
-from learnable.validation import check_choice, check_scalar, check_seed
+from learnable.validation import check_choice, check_class_labels, check_scalar, check_seed
 
 __all__ = ["CARTClassifier", "CARTRegressor", "MedianTree", "best_split"]
 
@@ -170,7 +169,7 @@ class CARTClassifier(ClassifierMixin, _CART):
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        check_class_labels(y)
         for name, value in (("impurity", self.impurity), ("prune_impurity", self.prune_impurity)):
             check_choice(value, name, ("gini", "entropy", "error"))
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -255,7 +254,7 @@ class MedianTree(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        check_class_labels(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         n, d = X.shape
         if self.max_depth is None:

@@ -10,11 +10,17 @@ import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.neighbors import KernelDensity
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.foundations.classical_rules.voting import cube_numbers
-from learnable.validation import check_choice, check_finite_array, check_has, check_magnitude, check_scalar
+from learnable.validation import (
+    check_choice,
+    check_class_labels,
+    check_finite_array,
+    check_has,
+    check_magnitude,
+    check_scalar,
+)
 
 __all__ = [
     "FAMILIES",
@@ -31,7 +37,7 @@ class _TwoClassRule(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        check_class_labels(y)
         check_magnitude(X, "X")
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:

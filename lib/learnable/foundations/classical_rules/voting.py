@@ -10,13 +10,19 @@ import itertools
 import numpy as np
 from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.foundations.classical_rules.prototypes import condense, edit
 from learnable.laws.tables import check_loss_matrix
 from learnable.neighbors import NeighborIndex
-from learnable.validation import check_choice, check_finite_array, check_probabilities, check_rng, check_scalar
+from learnable.validation import (
+    check_choice,
+    check_class_labels,
+    check_finite_array,
+    check_probabilities,
+    check_rng,
+    check_scalar,
+)
 
 __all__ = [
     "KNN",
@@ -110,7 +116,7 @@ class PartitionRule(ClassifierMixin, BaseEstimator):
                 self.values_, whole = 0.5 * (low + high), np.median(y)
             self._default = whole if self.empty == "global" else 0.0
             return self
-        check_classification_targets(y)
+        check_class_labels(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         k = len(self.classes_)
         if isinstance(self.loss, str) and self.loss != "0-1":
@@ -241,7 +247,7 @@ class KNN(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        check_class_labels(y)
         check_choice(self.ties, "ties", ("index", "randomise"))
         check_choice(self.reduce, "reduce", (None, "condensed", "edited"))
         self.classes_, self._codes = np.unique(y, return_inverse=True)

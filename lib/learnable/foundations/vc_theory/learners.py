@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_binary, check_finite_array, check_scalar
+from learnable.validation import check_binary, check_class_labels, check_finite_array, check_scalar
 
 __all__ = [
     "FiniteERM",
@@ -126,7 +125,7 @@ class _BinaryRule(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        check_class_labels(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         check_binary(self.classes_)
         if self._n_features is not None and X.shape[1] != self._n_features:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, gammaln
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from learnable.graphs.bn_model_averaging.averaging import average_over_order, single_structure
 from learnable.graphs.bn_model_averaging.search import greedy_thick_thin
 from learnable.graphs.discrete import check_codes
-from learnable.validation import check_choice, check_rng, check_scalar, decode_labels, encode_labels
+from learnable.validation import check_choice, check_class_labels, check_rng, check_scalar, decode_labels, encode_labels
 
 __all__ = ["AMAClassifier", "GTTClassifier", "NMAClassifier", "SNNClassifier"]
 
@@ -33,7 +32,7 @@ class _DiscreteClassifier(ClassifierMixin, BaseEstimator):
         check_choice(self.kind, "kind", ("k2", "bdeu"))
         check_scalar(self.equivalent_sample_size, "equivalent_sample_size", low=0, closed="neither")
         X, y = validate_data(self, X, y)
-        check_classification_targets(y)
+        check_class_labels(y)
         check_non_negative(X, f"{type(self).__name__} (missing values are not accepted by fit)")
         X, self.n_states_ = check_codes(X, self.n_states, "X")
         self.classes_, codes = encode_labels(y)

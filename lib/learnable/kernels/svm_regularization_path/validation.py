@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.kernels.svm_regularization_path.path import SVMPath
-from learnable.validation import check_finite_array, check_scalar, check_seed, check_symmetric
+from learnable.validation import check_class_labels, check_finite_array, check_scalar, check_seed, check_symmetric
 
 __all__ = ["OneVersusRestPath", "StepCurve", "cv_path"]
 
@@ -255,7 +254,7 @@ class OneVersusRestPath(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         """Fit one path for each class."""
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        check_class_labels(y)
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
             raise ValueError("y must contain at least two classes, got one class")
