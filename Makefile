@@ -15,7 +15,7 @@ DIST ?= loadfile
 NAMED = $(if $(SELECT),-k "$(SELECT)")
 PAGES = $(shell $(BIN)/python -m tools.project $(ONLY))
 
-.PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit boundscheck doctest nbval check \
+.PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit boundscheck doctest nbval check mutants \
 	exercise-tests browser pdf test-portable wheel clean pins
 
 help: ## this list
@@ -89,6 +89,9 @@ pdf: book ## bind the built book into _build/pdf/learnable.pdf (ONLY=part-of-a-n
 
 test-portable: env ## run all chapters again on other kernels and another instruction set
 	$(BIN)/python -m tools.portable $(PAGES)
+
+mutants: env ## plant ten small errors in a chapter, one at a time, and list those that its tests miss: ONLY=slug
+	$(BIN)/python -m tools.mutants $(ONLY)
 
 bench: env $(BENCH)/.ready ## measure against the peers (in .venv-bench) and rewrite the results
 	$(BENCH)/bin/python -m tools.benchmarks
