@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from learnable.book.compiled import drop_stale_kernels
 from tools.environment import kernel_environment
 
 TIMEOUT = 600  # for one cell: stops what is endless, not what is slow
@@ -51,6 +50,8 @@ class Execution:
 
 def execute_all(paths, jobs=2, **environment):
     """Run notebooks, ``jobs`` at a time, and yield an `Execution` for each as it ends."""
+    from learnable.book.compiled import drop_stale_kernels  # here: a runner may belong to another project's package
+
     drop_stale_kernels()
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(LIBRARIES)
