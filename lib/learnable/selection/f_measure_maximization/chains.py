@@ -62,6 +62,8 @@ class LabelChain(LabelSetClassifier):
     rule : {"MM", "JM", "FM", "GFM", "threshold"}, default="GFM"
     order : array-like of int, default=None
         Order of the labels in the chain; that of the columns if None.
+    allow_empty : bool or "auto", default="auto"
+        Whether a rule for F may predict no label at all; "auto" allows it if a training instance has no label.
     n_draws : int, default=1000
         Label vectors drawn for each instance.
     max_nodes : int, default=100_000
@@ -88,7 +90,17 @@ class LabelChain(LabelSetClassifier):
     (0.7, True)
     """
 
-    def __init__(self, estimator=None, rule="GFM", order=None, n_draws=1000, max_nodes=100_000, random_state=None):
+    def __init__(
+        self,
+        estimator=None,
+        rule="GFM",
+        order=None,
+        allow_empty="auto",
+        n_draws=1000,
+        max_nodes=100_000,
+        random_state=None,
+    ):
+        self.allow_empty = allow_empty
         self.estimator = estimator
         self.rule = rule
         self.order = order

@@ -112,13 +112,14 @@ def categorical_f(p):
     return h
 
 
-def fm_rows(p):
+def fm_rows(p, allow_empty=True):
     """`fm_independent` for a checked (N, m) array: predictions and the values of all sizes."""
     order = np.argsort(-p, axis=1, kind="stable")
     ranked = np.take_along_axis(p, order, axis=1)
     by_size = np.empty((p.shape[0], p.shape[1] + 1))
     _ye(np.ascontiguousarray(ranked), by_size)
-    named = np.arange(p.shape[1]) < by_size.argmax(axis=1)[:, None]
+    k = by_size.argmax(axis=1) if allow_empty else 1 + by_size[:, 1:].argmax(axis=1)
+    named = np.arange(p.shape[1]) < k[:, None]
     h = np.zeros(p.shape, dtype=np.int64)
     np.put_along_axis(h, order, named.astype(np.int64), axis=1)
     return h, by_size

@@ -162,7 +162,7 @@ class GroupDecisions:
         self.seen, self.column = np.unique(self.sizes[self.sizes > 0], return_inverse=True)
         self._codes = None
 
-    def decide(self, starts, members, rule, weights=None):
+    def decide(self, starts, members, rule, weights=None, allow_empty=True):
         """Predictions (N, m) for the groups ``members[starts[i]:starts[i + 1]]``."""
         if rule == "JM":
             return self.Y[self._joint_modes(starts, members, weights)].astype(np.int64)
@@ -172,7 +172,7 @@ class GroupDecisions:
         for first in range(0, n, step):
             last = min(first + step, n)
             P, p0 = self.probabilities(starts[first : last + 1], members, weights)
-            h[first:last] = rule_sets(P, p0, self.seen, rule)
+            h[first:last] = rule_sets(P, p0, self.seen, rule, allow_empty)
         return h
 
     def probabilities(self, starts, members, weights=None):
@@ -193,16 +193,20 @@ class GroupDecisions:
         return _modes(self._codes, starts, members, weights)
 
 
-def rule_sets(P, p0, sizes, rule):
-    """Predictions (N, m) from P (N, m, S) and p0 by any rule but JM, for checked arrays."""
+def rule_sets(P, p0, sizes, rule, allow_empty=True):
+    """Predictions (N, m) from P (N, m, S) and p0 by any rule but JM, for checked arrays.
+
+    Without `allow_empty` the rules for F leave the empty prediction out of the comparison.
+    """
     m = P.shape[1]
     sizes = sizes if len(sizes) else np.ones(1, dtype=np.int64)
     marginals = np.clip(P.sum(axis=2), 0.0, 1.0)
     if rule == "MM":
         return (marginals >= 0.5 - 1e-12).astype(np.int64)
     if rule == "FM":
-        return fm_rows(marginals)[0]
+        return fm_rows(marginals, allow_empty)[0]
     weights = size_weights(sizes, m)
+    p0 = p0 if allow_empty else np.full(len(P), -1.0)
     if rule == "GFM":
         return best_sets(P, p0, weights)[0]
     return _thresholds(P, p0, marginals, weights)

@@ -56,6 +56,8 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
             Y, self.n_labels_ = check_label_rows(y, "y"), y.shape[1]
             self.classes_ = [np.array([0, 1])] * y.shape[1]
         self._dtype = y.dtype
+        empty = not Y.any(axis=1).all()
+        self.allow_empty_ = empty if self.allow_empty == "auto" else bool(self.allow_empty)
         self._fit(X, Y)
         return self
 
@@ -113,10 +115,12 @@ class LabelSetClassifier(ClassifierMixin, BaseEstimator):
         return float(np.average(f_measure(y, self.predict(X), average=None), weights=sample_weight))
 
     def _check_parameters(self):
-        check_choice(self.rule, "rule", RULES)
+        check_choice(getattr(self, "rule", "GFM"), "rule", RULES)
+        if not isinstance(self.allow_empty, (bool, np.bool_)):
+            check_choice(self.allow_empty, "allow_empty", ("auto",), also="a bool")
 
     def _sets(self, X):
-        return rule_sets(*self._size_probabilities(X), self.sizes_, self.rule)
+        return rule_sets(*self._size_probabilities(X), self.sizes_, getattr(self, "rule", "GFM"), self.allow_empty_)
 
     def _marginals(self, X):
         return self._size_probabilities(X)[0].sum(axis=2)
@@ -140,6 +144,8 @@ class NeighborLabels(LabelSetClassifier):
     n_neighbors : int, default=10
     rule : {"MM", "JM", "FM", "GFM", "threshold"}, default="GFM"
         As in `decide`.
+    allow_empty : bool or "auto", default="auto"
+        Whether a rule for F may predict no label at all; "auto" allows it if a training instance has no label.
 
     Attributes
     ----------
@@ -155,9 +161,10 @@ class NeighborLabels(LabelSetClassifier):
     [[1, 1], [0, 1]]
     """
 
-    def __init__(self, n_neighbors=10, rule="GFM"):
+    def __init__(self, n_neighbors=10, rule="GFM", allow_empty="auto"):
         self.n_neighbors = n_neighbors
         self.rule = rule
+        self.allow_empty = allow_empty
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -174,7 +181,7 @@ class NeighborLabels(LabelSetClassifier):
         return np.arange(len(X) + 1) * self.n_neighbors, np.ascontiguousarray(members.ravel())
 
     def _sets(self, X):
-        return self._groups.decide(*self._neighbors(X), self.rule)
+        return self._groups.decide(*self._neighbors(X), self.rule, allow_empty=self.allow_empty_)
 
     def _size_probabilities(self, X):
         return self._groups.probabilities(*self._neighbors(X))
@@ -194,6 +201,9 @@ class FMeasurePlugIn(LabelSetClassifier):
     estimator : classifier, default=None
         With ``predict_proba``; None is logistic regression with C = 0.1 on standardised inputs.
     rule : {"GFM", "FM", "MM"}, default="GFM"
+    allow_empty : bool or "auto", default="auto"
+        Whether a rule for F may predict no label at all; "auto" allows it if a training instance has no label. The
+        marginals of "FM" cannot know that somebody always assigns a label, so that this matters most there.
     n_jobs : int, default=None
         As in joblib.
 
@@ -215,13 +225,15 @@ class FMeasurePlugIn(LabelSetClassifier):
     FM 0.67
     """
 
-    def __init__(self, estimator=None, rule="GFM", n_jobs=None):
+    def __init__(self, estimator=None, rule="GFM", allow_empty="auto", n_jobs=None):
         self.estimator = estimator
         self.rule = rule
+        self.allow_empty = allow_empty
         self.n_jobs = n_jobs
 
     def _check_parameters(self):
         check_choice(self.rule, "rule", ("GFM", "FM", "MM"))
+        super()._check_parameters()
 
     def _fit(self, X, Y):
         base = self.estimator
@@ -255,7 +267,7 @@ class FMeasurePlugIn(LabelSetClassifier):
         if self.rule == "GFM":
             return super()._sets(X)
         # One column is enough: MM and FM look at the marginals alone.
-        return rule_sets(self._marginals(X)[:, :, None], np.zeros(len(X)), np.ones(1), self.rule)
+        return rule_sets(self._marginals(X)[:, :, None], np.zeros(len(X)), np.ones(1), self.rule, self.allow_empty_)
 
 
 def _fit_one(base, X, target):

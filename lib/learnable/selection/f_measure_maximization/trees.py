@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from learnable.selection.f_measure_maximization.general import size_weights, top_sums
-from learnable.selection.f_measure_maximization.laws import GroupDecisions, rule_sets
+from learnable.selection.f_measure_maximization.laws import GroupDecisions
 from learnable.selection.f_measure_maximization.learners import LabelSetClassifier
 from learnable.validation import check_rng, check_scalar
 
@@ -51,6 +51,8 @@ class FMeasureTree(LabelSetClassifier):
     min_samples_leaf : int, default=10
     max_thresholds : int, default=32
         Thresholds tried for each feature, at about equal numbers of examples between them.
+    allow_empty : bool or "auto", default="auto"
+        Whether no label at all may be predicted; "auto" allows it if a training instance has no label.
 
     Attributes
     ----------
@@ -68,12 +70,14 @@ class FMeasureTree(LabelSetClassifier):
     (True, 0.58)
     """
 
-    def __init__(self, max_depth=None, min_samples_leaf=10, max_thresholds=32):
+    def __init__(self, max_depth=None, min_samples_leaf=10, max_thresholds=32, allow_empty="auto"):
+        self.allow_empty = allow_empty
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.max_thresholds = max_thresholds
 
     def _check_parameters(self):
+        super()._check_parameters()
         _check_tree(self)
 
     def _fit(self, X, Y):
@@ -83,9 +87,6 @@ class FMeasureTree(LabelSetClassifier):
 
     def _size_probabilities(self, X):
         return _pooled([(self._tree, self._leaves)], X)
-
-    def _sets(self, X):
-        return rule_sets(*self._size_probabilities(X), self.sizes_, "GFM")
 
 
 class BaggedFMeasureTree(LabelSetClassifier):
@@ -99,6 +100,8 @@ class BaggedFMeasureTree(LabelSetClassifier):
     max_thresholds : int, default=16
     max_features : float, default=0.3
         Share of the features, drawn anew in each node.
+    allow_empty : bool or "auto", default="auto"
+        As in `FMeasureTree`.
     random_state : None, int or numpy.random.Generator, default=None
 
     Attributes
@@ -123,8 +126,10 @@ class BaggedFMeasureTree(LabelSetClassifier):
         min_samples_leaf=5,
         max_thresholds=16,
         max_features=0.3,
+        allow_empty="auto",
         random_state=None,
     ):
+        self.allow_empty = allow_empty
         self.n_estimators = n_estimators
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -133,6 +138,7 @@ class BaggedFMeasureTree(LabelSetClassifier):
         self.random_state = random_state
 
     def _check_parameters(self):
+        super()._check_parameters()
         _check_tree(self)
         check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
         check_scalar(self.max_features, "max_features", low=0, high=1, closed="right")
@@ -146,9 +152,6 @@ class BaggedFMeasureTree(LabelSetClassifier):
 
     def _size_probabilities(self, X):
         return _pooled(self._trees, X)
-
-    def _sets(self, X):
-        return rule_sets(*self._size_probabilities(X), self.sizes_, "GFM")
 
 
 def _check_tree(model):
