@@ -88,6 +88,13 @@ from learnable.linear.linear_discrimination import (
     SigmoidRiskClassifier,
     SplitERM,
 )
+from learnable.selection.f_measure_maximization import (
+    BaggedFMeasureTree,
+    FMeasurePlugIn,
+    FMeasureTree,
+    LabelChain,
+    NeighborLabels,
+)
 
 
 def _standard():
@@ -172,7 +179,15 @@ TABLES = {
     ProductMixtureTensor: lambda s, t: ProductMixtureTensor(random_state=0),
 }
 VIEWS = {MultiViewTensor: lambda s, t: MultiViewTensor(random_state=0)}
-MAKERS = CLASSIFIERS | SEPARATED | ONE_FEATURE | REGRESSORS | TABLES | VIEWS
+# y is a table of zeros and ones, a column for each label.
+LABEL_SETS = {
+    BaggedFMeasureTree: lambda s, t: BaggedFMeasureTree(n_estimators=5, random_state=0),
+    FMeasurePlugIn: lambda s, t: FMeasurePlugIn(),
+    FMeasureTree: lambda s, t: FMeasureTree(),
+    LabelChain: lambda s, t: LabelChain(n_draws=200, random_state=0),
+    NeighborLabels: lambda s, t: NeighborLabels(n_neighbors=5),
+}
+MAKERS = CLASSIFIERS | SEPARATED | ONE_FEATURE | REGRESSORS | TABLES | VIEWS | LABEL_SETS
 
 
 @functools.cache
@@ -201,6 +216,8 @@ def data(cls):
         points = rng.normal(size=(40, 3))
         y = 2.0 + X @ [1.0, -0.5, 0.2] + 0.3 * rng.normal(size=n)
         y = np.float32(y).astype(float)
+    if cls in LABEL_SETS:
+        y = (X @ rng.normal(size=(2, 4)) + rng.normal(size=4) > 0).astype(int)
     return np.float32(X).astype(float), y, np.float32(points).astype(float)
 
 

@@ -5,3 +5,14 @@ from .cv_variance import (
     nested_cv_interval as nested_cv_interval,
     paired_test_5x2 as paired_test_5x2,
 )
+from .f_measure_maximization import (
+    BaggedFMeasureTree as BaggedFMeasureTree,
+    FMeasurePlugIn as FMeasurePlugIn,
+    FMeasureTree as FMeasureTree,
+    LabelChain as LabelChain,
+    NeighborLabels as NeighborLabels,
+    f_measure as f_measure,
+    fm_independent as fm_independent,
+    gfm as gfm,
+    label_scores as label_scores,
+)
