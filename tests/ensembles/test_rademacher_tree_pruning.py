@@ -530,6 +530,7 @@ def test_bad_arguments_are_refused(pages):
         (lambda: reduced_error_pruning(tree, [1, -2, 0]), "errors"),
         (lambda: reduced_error_pruning(tree, [2**52, 0, 0]), "errors"),
         (lambda: k_rep(tree, [1, 1, 1], 0.5), "k"),
+        (lambda: k_rep(tree, [1, 1, 1], None), "k must"),
         (lambda: largest_sums(tree, [1.0]), "scores"),
         (lambda: rademacher_penalty(pages, signs=[1, -1]), "signs"),
         (lambda: rademacher_penalty(pages, signs=np.zeros(pages.n_prune)), "signs"),

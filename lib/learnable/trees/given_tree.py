@@ -226,7 +226,7 @@ def reduced_error_pruning(tree, errors):
     >>> pruning.error, pruning.size, pruning.leaves.tolist()
     (3, 3, [1, 2])
     """
-    packed, _ = _packed(tree, errors)
+    packed = _packed(tree, errors)
     return _pruning(tree, _rep(tree.parent, packed, 1.0), errors)
 
 
@@ -255,7 +255,7 @@ def k_rep(tree, errors, k):
     >>> [k_rep(tree, [2, 2, 1, 1, 1], k).size for k in (1, 3, 4)]
     [5, 3, 1]
     """
-    packed, budget = _packed(tree, errors, k)
+    packed, budget = _packed(tree, errors), _budget(tree, k)
     joined = join(tree.parent, tree.excess, budget)
     table = smallest_costs(joined, packed, 1.0, budget)
     return _pruning(tree, trace(joined, table, packed, 1.0, budget), errors)
@@ -347,8 +347,8 @@ def _budget(tree, k):
     return min(k - tree.errors, int(tree.grow_errors[0]) - tree.errors)
 
 
-def _packed(tree, errors, k=None):
-    """Error and size as one number, error first, and the budget: a comparison of packed numbers is lexicographic."""
+def _packed(tree, errors):
+    """Error and size as one number, error first: a comparison of packed numbers is lexicographic."""
     _check_tree(tree)
     errors = _whole(errors, "errors")
     if len(errors) != tree.n_nodes:
@@ -356,7 +356,7 @@ def _packed(tree, errors, k=None):
     base = 2.0 * tree.n_nodes
     if errors.sum(dtype=np.float64) * base >= _EXACT:
         raise ValueError("errors must be so small that their sum times twice the number of nodes is below 2^53")
-    return errors * base + 1.0, None if k is None else _budget(tree, k)
+    return errors * base + 1.0
 
 
 def _pruning(tree, inner, errors):
