@@ -24,6 +24,7 @@ from learnable.ensembles.boosting_adaboost import (
     StagewiseRegressor,
 )
 from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
+from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -137,6 +138,7 @@ CLASSIFIERS = {
     MomentBoundClassifier: lambda s, t: MomentBoundClassifier(),
     SigmoidRiskClassifier: lambda s, t: SigmoidRiskClassifier(n_restarts=2),
     SplitERM: lambda s, t: SplitERM(),
+    CertifiedTree: lambda s, t: CertifiedTree(random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),

@@ -18,6 +18,14 @@ from .boosting_l1_path import (
     l1_constrained_path as l1_constrained_path,
     max_l1_margin as max_l1_margin,
 )
+from .rademacher_tree_pruning import (
+    CertifiedTree as CertifiedTree,
+    bound_curve as bound_curve,
+    certify as certify,
+    grow_prunable as grow_prunable,
+    grow_prune_test_split as grow_prune_test_split,
+    rademacher_penalty as rademacher_penalty,
+)
 from .weak_learners import (
     StumpERM as StumpERM,
     TreeERM as TreeERM,
