@@ -24,6 +24,7 @@ from learnable.ensembles.boosting_adaboost import (
     StagewiseRegressor,
 )
 from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
+from learnable.ensembles.transfer_forests import TransferForestClassifier
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -130,6 +131,7 @@ CLASSIFIERS = {
     MomentBoundClassifier: lambda s, t: MomentBoundClassifier(),
     SigmoidRiskClassifier: lambda s, t: SigmoidRiskClassifier(n_restarts=2),
     SplitERM: lambda s, t: SplitERM(),
+    TransferForestClassifier: lambda s, t: TransferForestClassifier(10, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),

@@ -18,6 +18,11 @@ from .boosting_l1_path import (
     l1_constrained_path as l1_constrained_path,
     max_l1_margin as max_l1_margin,
 )
+from .transfer_forests import (
+    TransferForestClassifier as TransferForestClassifier,
+    mixed_information_gain as mixed_information_gain,
+    select_gamma as select_gamma,
+)
 from .weak_learners import (
     StumpERM as StumpERM,
     TreeERM as TreeERM,

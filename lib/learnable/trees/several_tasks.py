@@ -20,6 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numba import njit
 
+from learnable.trees._counter_random import bell, below, mix, uniform
 from learnable.validation import check_choice, check_finite_array, check_magnitude, check_scalar, encode_labels
 
 __all__ = ["TaskLabels", "TaskTree", "encode_tasks", "grow_several_tasks"]
@@ -185,7 +186,8 @@ def grow_several_tasks(
     min_samples_split : int, default=2
     split : {"axis", "oblique"}, default="axis"
         "axis": a random feature, with a threshold uniform over its range in the node. "oblique": a direction with
-        random weights, with a threshold uniform between the projections of two random rows of the node.
+        random weights, each over the standard deviation of its feature, with a threshold uniform between the
+        projections of two random rows of the node.
     n_active : int, optional
         Number of features with a weight in an oblique split; all by default.
     joint : bool, default=False
@@ -224,7 +226,10 @@ def grow_several_tasks(
     if len(samples) != len(seeds):
         raise ValueError(f"rows must hold an array for each of the {len(seeds)} seeds, got {len(samples)}")
     dense = split == "oblique" and q == d and d > _FEW
-    data = _Data(_columns(X, dense), np.ascontiguousarray(X) if dense else np.zeros((1, 1)), labels.codes)
+    by_row = np.ascontiguousarray(X) if dense else np.zeros((1, 1))
+    scale = np.ones(d) if split == "axis" else X.std(axis=0)
+    scale[scale == 0.0] = 1.0
+    data = _Data(_columns(X, dense), by_row, scale, labels.codes)
     kind = (q, split == "axis", dense)
     jobs = (delayed(_grown)(data, rule, part, kind, seed) for part, seed in zip(samples, seeds, strict=True))
     return Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
@@ -247,10 +252,11 @@ def _columns(X, dense):
 
 
 class _Data(NamedTuple):
-    """The features by column (unused by dense directions) and by row, and the code of each row."""
+    """The features by column (unused by dense directions) and by row, their spreads, and the code of each row."""
 
     columns: np.ndarray
     rows: np.ndarray
+    scale: np.ndarray
     codes: np.ndarray
 
 
@@ -347,50 +353,11 @@ def _grown(data, rule, order, kind, seed):
     return TaskTree(*(part[:used].copy() for part in nodes))
 
 
-# --- random numbers: a hash of a counter, so that a node's numbers hang on its path alone -----------------------------
-
-
-@njit(cache=True)
-def _mix(z):
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@njit(cache=True)
-def _next(state):
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    return _mix(state[0])
-
-
-@njit(cache=True)
-def _uniform(state):
-    return (np.float64(_next(state) >> np.uint64(11)) + 0.5) * 2.0**-53
-
-
-@njit(cache=True)
-def _below(state, n):
-    return min(np.int64(_uniform(state) * n), n - 1)
-
-
-@njit(cache=True)
-def _bell(state):
-    """Sum of four uniform numbers from one word: nearly normal, mean 0, variance 1."""
-    z, total = _next(state), 0.0
-    for _ in range(4):
-        total += np.float64(z & np.uint64(0xFFFF))
-        z >>= np.uint64(16)
-    return (total / 65536.0 - 2.0 + 2.0**-15) * 1.7320508075688772
-
-
-# --- growing -----------------------------------------------------------------------------------------------------------
-
-
 @njit(cache=True, nogil=True)
 def _grow(data, rule, nodes, room, axis, dense, seed):
     """Depth first; return the number of nodes."""
     state = np.zeros(1, np.uint64)
-    room.stack[0, 0], room.stack[0, 1], room.stack[0, 2], room.seeds[0] = 0, len(room.order), 0, _mix(seed)
+    room.stack[0, 0], room.stack[0, 1], room.stack[0, 2], room.seeds[0] = 0, len(room.order), 0, mix(seed)
     waiting, m = 1, 1
     while waiting > 0:
         waiting -= 1
@@ -423,7 +390,7 @@ def _grow(data, rule, nodes, room, axis, dense, seed):
             room.stack[waiting, 0] = middle if side == 0 else lo
             room.stack[waiting, 1] = hi if side == 0 else middle
             room.stack[waiting, 2] = m + 1 - side
-            room.seeds[waiting] = _mix(own + np.uint64(2 - side))
+            room.seeds[waiting] = mix(own + np.uint64(2 - side))
             waiting += 1
         m += 2
     return m
@@ -483,12 +450,12 @@ def _search(data, rule, room, span, axis, state):
         if done == rule.n_candidates:
             break
         for j in range(q):
-            f = _below(state, d)
+            f = below(state, d)
             if q == d:
                 f = j
             room.features[1, j] = f
-            room.weights[1, j] = 1.0 if axis else _bell(state)
-        u, a, b = _uniform(state), lo + _below(state, hi - lo), lo + _below(state, hi - lo)
+            room.weights[1, j] = 1.0 if axis else bell(state) / data.scale[f]
+        u, a, b = uniform(state), lo + below(state, hi - lo), lo + below(state, hi - lo)
         low, high = _project(columns, room, lo, hi)
         if low == high:
             continue
@@ -542,14 +509,14 @@ def _search_dense(data, rule, room, lo, hi, state):
     for c in range(tries):
         for j in range(d):
             room.features[c, j] = j
-            theta[c, j] = _bell(state)
-        a, b = room.order[lo + _below(state, hi - lo)], room.order[lo + _below(state, hi - lo)]
+            theta[c, j] = bell(state) / data.scale[j]
+        a, b = room.order[lo + below(state, hi - lo)], room.order[lo + below(state, hi - lo)]
         first, second = 0.0, 0.0
         for j in range(d):
             first += theta[c, j] * data.rows[a, j]
             second += theta[c, j] * data.rows[b, j]
         low, high = min(first, second), max(first, second)
-        cuts[c] = low + _uniform(state) * (high - low)
+        cuts[c] = low + uniform(state) * (high - low)
     room.below[:] = 0
     turned = np.ascontiguousarray(theta.T)
     block = np.empty((min(_CHUNK, hi - lo), d))

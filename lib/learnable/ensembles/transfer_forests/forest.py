@@ -177,7 +177,7 @@ class TransferForestClassifier(ClassifierMixin, BaseEstimator):
         values = np.full(tree.counts.shape, np.nan)
         if n_empty and self.propagate != "none":
             place = np.searchsorted(leaves, tree.apply(X))
-            graph = edges(X, place, self.propagate, room)
+            graph = edges(X, place, self.propagate, room, total == 0)
             values[leaves] = propagate_leaves(graph, counts).proba
         else:
             known = leaves[total > 0]

@@ -75,7 +75,7 @@ def leaf_graph(X, leaves, *, metric="mahalanobis", shrinkage=1e-3):
     sizes = np.bincount(leaves) if leaves.min() >= 0 else np.zeros(1)
     if sizes.min() == 0:
         raise ValueError("leaves must hold the numbers 0 to K - 1, each at least once")
-    return edges(X, leaves, metric, shrinkage * mean_variance(X))
+    return edges(X, leaves, metric, shrinkage * mean_variance(X), np.ones(len(sizes), np.bool_))
 
 
 def mean_variance(X):
@@ -84,11 +84,15 @@ def mean_variance(X):
     return variance if variance > 0 else 1.0
 
 
-def edges(X, leaves, metric, room):
-    """`leaf_graph` without checks; `room` is added to the diagonals of the covariances."""
+def edges(X, leaves, metric, room, empty):
+    """`leaf_graph` without checks; `room` is added to the diagonals of the covariances.
+
+    A shortest path ends at the first leaf with a target row, so that edges between two such leaves are not needed:
+    only those with an end among the `empty` leaves are computed.
+    """
     order = np.argsort(leaves, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(leaves))])
-    half = _quadratics(np.ascontiguousarray(X), order, starts, room, METRICS.index(metric))
+    half = _quadratics(np.ascontiguousarray(X), order, starts, room, METRICS.index(metric), empty)
     graph = 0.5 * (half + half.T)
     np.fill_diagonal(graph, 0.0)
     return graph
@@ -132,7 +136,7 @@ def propagate_leaves(graph, counts):
 
 
 @njit(cache=True, nogil=True)
-def _quadratics(X, order, starts, room, metric):
+def _quadratics(X, order, starts, room, metric, empty):
     """Q[i, j] = d' M_i d with d the difference of the means of leaves i and j; `order` lists rows by leaf."""
     k, dim = len(starts) - 1, X.shape[1]
     means = np.zeros((k, dim))
@@ -142,10 +146,12 @@ def _quadratics(X, order, starts, room, metric):
                 means[i, j] += X[order[p], j]
         means[i] /= starts[i + 1] - starts[i]
     out = np.zeros((k, k))
+    everyone, few = np.arange(k), np.flatnonzero(empty)
     for i in range(k):
-        d = means[i] - means
+        others = everyone if empty[i] else few
+        d = means[i] - means[others]
         if metric == 2:
-            out[i] = (d * d).sum(axis=1)
+            out[i][others] = (d * d).sum(axis=1)
             continue
         n = starts[i + 1] - starts[i]
         z = np.empty((n, dim))
@@ -153,18 +159,19 @@ def _quadratics(X, order, starts, room, metric):
             z[p] = X[order[starts[i] + p]] - means[i]
         if metric == 1:
             zd = np.dot(d, z.T)
-            out[i] = (zd * zd).sum(axis=1) / n
+            out[i][others] = (zd * zd).sum(axis=1) / n
         elif n > dim:
             s = np.dot(z.T, z) / n
             for j in range(dim):
                 s[j, j] += room
-            out[i] = (np.dot(d, np.linalg.inv(s)) * d).sum(axis=1)
+            out[i][others] = (np.linalg.solve(s, np.ascontiguousarray(d.T)).T * d).sum(axis=1)
         else:  # the inverse of room I + z'z / n by that of a matrix with as many rows as the leaf
             g = np.dot(z, z.T)
             for j in range(n):
                 g[j, j] += n * room
             zd = np.dot(d, z.T)
-            out[i] = ((d * d).sum(axis=1) - (np.dot(zd, np.linalg.inv(g)) * zd).sum(axis=1)) / room
+            inside = (np.linalg.solve(g, np.ascontiguousarray(zd.T)).T * zd).sum(axis=1)
+            out[i][others] = ((d * d).sum(axis=1) - inside) / room
     return np.maximum(out, 0.0)
 
 
