@@ -223,7 +223,7 @@ def motion_grid(random_state, *, tau, xi):
 @study(
     source="Goussies et al. 2014, Sec. 3.1.1",
     paper={"repetitions": 500, "gamma": [0.0, 0.25, 0.5, 1.0], "n_target": [4]},
-    lecture={"repetitions": 100, "gamma": [0.0, 0.5], "n_target": [4]},
+    lecture={"repetitions": 60, "gamma": [0.0, 0.5], "n_target": [4]},
     paired=("gamma",),
     note="our own exhibit of what the source argues in words",
 )
