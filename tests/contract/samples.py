@@ -25,6 +25,7 @@ from learnable.ensembles.boosting_adaboost import (
 )
 from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
 from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
+from learnable.ensembles.transfer_forests import TransferForestClassifier
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -139,6 +140,7 @@ CLASSIFIERS = {
     SigmoidRiskClassifier: lambda s, t: SigmoidRiskClassifier(n_restarts=2),
     SplitERM: lambda s, t: SplitERM(),
     CertifiedTree: lambda s, t: CertifiedTree(random_state=0),
+    TransferForestClassifier: lambda s, t: TransferForestClassifier(10, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),

@@ -30,3 +30,8 @@ from .weak_learners import (
     StumpERM as StumpERM,
     TreeERM as TreeERM,
 )
+from .transfer_forests import (
+    TransferForestClassifier as TransferForestClassifier,
+    mixed_information_gain as mixed_information_gain,
+    select_gamma as select_gamma,
+)

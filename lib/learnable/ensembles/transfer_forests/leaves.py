@@ -1,0 +1,196 @@
+"""Leaves without a target row take the histogram of a leaf nearby (Goussies et al. 2014, Sec. 3.1.2).
+
+The leaves of a tree are the vertices of a complete graph. An edge is short where the rows of its two ends, of all
+tasks, spread towards each other; a leaf without target rows copies the leaf that it reaches by the shortest path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from learnable.validation import check_choice, check_finite_array, check_magnitude, check_scalar
+
+__all__ = ["LeafPropagation", "leaf_graph", "propagate_leaves"]
+
+METRICS = ("mahalanobis", "printed", "euclidean")
+
+
+@dataclass(frozen=True, eq=False)
+class LeafPropagation:
+    """What `propagate_leaves` returns.
+
+    Attributes
+    ----------
+    proba : ndarray of shape (n_leaves, k)
+        A histogram for every leaf, rows summing to one.
+    origin : ndarray of shape (n_leaves,)
+        The leaf that it was copied from: itself for a leaf with rows, -1 where no path leads to one.
+    distance : ndarray of shape (n_leaves,)
+        Length of the path to it.
+    """
+
+    proba: np.ndarray
+    origin: np.ndarray
+    distance: np.ndarray
+
+
+def leaf_graph(X, leaves, *, metric="mahalanobis", shrinkage=1e-3):
+    """Lengths of the edges between the leaves of a tree, from the rows of all tasks (Goussies et al. 2014).
+
+    With d the difference of the means and S the covariances of two leaves, an edge has the length
+    (d' inv(S_i) d + d' inv(S_j) d) / 2. The source prints S in place of its inverse, and a sum over pairs of rows in
+    place of the covariance, which is zero. A covariance gets `shrinkage` times the mean variance of X on its diagonal.
+    Cost for K leaves: O(n d min(d, n/K) + K^2 d min(d, n/K)); no matrix of d by d for a leaf with fewer rows than d.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    leaves : array-like of int of shape (n,)
+        The leaf of each row, 0 to K - 1; each has a row.
+    metric : {"mahalanobis", "printed", "euclidean"}, default="mahalanobis"
+        "printed" is d' S d, "euclidean" d' d.
+    shrinkage : float, default=1e-3
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        Symmetric, with a zero diagonal.
+
+    Examples
+    --------
+    >>> X = np.array([[-3.0, 0], [3, 0], [-2, 0], [4, 0], [0, 1], [0, 1.1]])
+    >>> graph = leaf_graph(X, [0, 0, 1, 1, 2, 2])
+    >>> bool(graph[0, 1] < graph[0, 2])
+    True
+    """
+    X = check_magnitude(check_finite_array(X, "X", ndim=2), "X")
+    check_choice(metric, "metric", METRICS)
+    shrinkage = check_scalar(shrinkage, "shrinkage", low=0, closed="neither")
+    leaves = np.asarray(leaves)
+    if leaves.shape != (len(X),) or leaves.dtype.kind not in "iu" or len(X) == 0:
+        raise ValueError(f"leaves must hold a whole number for each of the {len(X)} rows of X")
+    sizes = np.bincount(leaves) if leaves.min() >= 0 else np.zeros(1)
+    if sizes.min() == 0:
+        raise ValueError("leaves must hold the numbers 0 to K - 1, each at least once")
+    return edges(X, leaves, metric, shrinkage * mean_variance(X), np.ones(len(sizes), np.bool_))
+
+
+def mean_variance(X):
+    """The unit of the shrinkage: the variance of the columns, on average, and 1 for constant ones."""
+    variance = float(X.var(axis=0).mean())
+    return variance if variance > 0 else 1.0
+
+
+def edges(X, leaves, metric, room, empty):
+    """`leaf_graph` without checks; `room` is added to the diagonals of the covariances.
+
+    A shortest path ends at the first leaf with a target row, so that edges between two such leaves are not needed:
+    only those with an end among the `empty` leaves are computed.
+    """
+    order = np.argsort(leaves, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(leaves))])
+    half = _quadratics(np.ascontiguousarray(X), order, starts, room, METRICS.index(metric), empty)
+    graph = 0.5 * (half + half.T)
+    np.fill_diagonal(graph, 0.0)
+    return graph
+
+
+def propagate_leaves(graph, counts):
+    """Copy to each leaf without rows the histogram of the leaf that the shortest path leads to. O(K^2).
+
+    One run of Dijkstra's algorithm starts from all leaves with rows at once.
+
+    Parameters
+    ----------
+    graph : array-like of shape (K, K)
+        Lengths of the edges, not negative, infinite where there is none; as from `leaf_graph`.
+    counts : array-like of shape (K, k)
+        Target rows of each class in each leaf.
+
+    Returns
+    -------
+    LeafPropagation
+
+    Examples
+    --------
+    >>> graph = np.array([[0.0, 1, 4], [1, 0, 1], [4, 1, 0]])
+    >>> done = propagate_leaves(graph, [[3, 1], [0, 0], [0, 0]])
+    >>> done.proba[2], done.distance[2]
+    (array([0.75, 0.25]), np.float64(2.0))
+    """
+    counts = check_finite_array(counts, "counts", ndim=2)
+    graph = np.ascontiguousarray(graph, dtype=np.float64)
+    if graph.shape != (len(counts), len(counts)) or counts.size == 0:
+        raise ValueError(f"graph must be square with a row for each of the {len(counts)} leaves, got {graph.shape}")
+    if not (graph >= 0).all() or counts.min() < 0:
+        raise ValueError("graph and counts must not be negative" if counts.min() < 0 else "graph must not be negative")
+    total = counts.sum(axis=1)
+    distance, origin = _nearest_labelled(graph, total > 0)
+    proba = np.full(counts.shape, 1.0 / counts.shape[1])
+    known = origin >= 0
+    proba[known] = counts[origin[known]] / total[origin[known], None]
+    return LeafPropagation(proba, origin, distance)
+
+
+@njit(cache=True, nogil=True)
+def _quadratics(X, order, starts, room, metric, empty):
+    """Q[i, j] = d' M_i d with d the difference of the means of leaves i and j; `order` lists rows by leaf."""
+    k, dim = len(starts) - 1, X.shape[1]
+    means = np.zeros((k, dim))
+    for i in range(k):
+        for p in range(starts[i], starts[i + 1]):
+            for j in range(dim):
+                means[i, j] += X[order[p], j]
+        means[i] /= starts[i + 1] - starts[i]
+    out = np.zeros((k, k))
+    everyone, few = np.arange(k), np.flatnonzero(empty)
+    for i in range(k):
+        others = everyone if empty[i] else few
+        d = means[i] - means[others]
+        if metric == 2:
+            out[i][others] = (d * d).sum(axis=1)
+            continue
+        n = starts[i + 1] - starts[i]
+        z = np.empty((n, dim))
+        for p in range(n):
+            z[p] = X[order[starts[i] + p]] - means[i]
+        if metric == 1:
+            zd = np.dot(d, z.T)
+            out[i][others] = (zd * zd).sum(axis=1) / n
+        elif n > dim:
+            s = np.dot(z.T, z) / n
+            for j in range(dim):
+                s[j, j] += room
+            out[i][others] = (np.linalg.solve(s, np.ascontiguousarray(d.T)).T * d).sum(axis=1)
+        else:  # the inverse of room I + z'z / n by that of a matrix with as many rows as the leaf
+            g = np.dot(z, z.T)
+            for j in range(n):
+                g[j, j] += n * room
+            zd = np.dot(d, z.T)
+            inside = (np.linalg.solve(g, np.ascontiguousarray(zd.T)).T * zd).sum(axis=1)
+            out[i][others] = ((d * d).sum(axis=1) - inside) / room
+    return np.maximum(out, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def _nearest_labelled(graph, labelled):
+    k = len(graph)
+    distance, origin, done = np.full(k, np.inf), np.full(k, -1), np.zeros(k, np.bool_)
+    for i in range(k):
+        if labelled[i]:
+            distance[i], origin[i] = 0.0, i
+    for _ in range(k):
+        best, nearest = np.inf, -1
+        for i in range(k):
+            if not done[i] and distance[i] < best:
+                best, nearest = distance[i], i
+        if nearest < 0:
+            break
+        done[nearest] = True
+        for i in range(k):
+            if not done[i] and best + graph[nearest, i] < distance[i]:
+                distance[i], origin[i] = best + graph[nearest, i], origin[nearest]
+    return distance, origin
