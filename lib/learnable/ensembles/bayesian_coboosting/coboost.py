@@ -13,7 +13,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.bayesian_coboosting.models import HMMClassifier
-from learnable.ensembles.bayesian_coboosting.sequences import Sequences, checked_classes, is_list_of_tables, stack_sequences
+from learnable.ensembles.bayesian_coboosting.sequences import (
+    Sequences,
+    checked_classes,
+    is_list_of_tables,
+    stack_sequences,
+)
 from learnable.ensembles.bayesian_coboosting.update import coboost_update
 from learnable.validation import check_choice, check_finite_array, check_has, check_magnitude, check_rng, check_scalar
 
@@ -28,7 +33,9 @@ class _MultiView(ClassifierMixin, BaseEstimator):
         if isinstance(X, (list, tuple)) and len(X) and all(_is_view(x) for x in X):
             views = [_view(x, f"X[{v}]") for v, x in enumerate(X)]
             if len({len(view) for view in views}) > 1:
-                raise ValueError(f"X must hold views of the same instances, got {[len(view) for view in views]} of them")
+                raise ValueError(
+                    f"X must hold views of the same instances, got {[len(view) for view in views]} of them"
+                )
         elif isinstance(X, Sequences) or getattr(X, "ndim", 2) == 3:
             views = [stack_sequences(X)]
         else:
@@ -81,7 +88,8 @@ class BayesianCoBoost(_MultiView):
         How weights change: by the joint Bayesian update, or (one view only) as in AdaBoost, where the weight of a
         mistake is multiplied by exp(a_tv). The source uses the latter for a single view.
     vote : {"plain", "samme"}, default="plain"
-        The vote a_tv, or a_tv + ln(C - 1), which is positive as soon as a classifier is better than guessing.
+        The vote a_tv, or a_tv + ln(C - 1), which is positive as soon as a classifier is better than guessing. With
+        the joint update it is read when predicting, like `decision`, and may be changed after fitting.
     decision : {"vote", "posterior"}, default="vote"
         The weighted vote, or the class with the smallest log-odds against it (joint update only).
     smoothing : float, default=0.5
@@ -198,7 +206,7 @@ class BayesianCoBoost(_MultiView):
         return plan
 
     def _rounds(self, views, codes, plan, smoothing, rng):
-        n, C, V = len(codes), len(self.classes_), len(views)
+        n, C = len(codes), len(self.classes_)
         weights, log_odds = np.full(n, 1 / n), np.full((n, C), np.log(C - 1.0))
         self.estimators_, self.features_, errors, updates, path = [], [], [], [], [weights]
         for _ in range(self.n_rounds):
@@ -217,12 +225,11 @@ class BayesianCoBoost(_MultiView):
                 weights = weights / weights.sum()
             path.append(weights)
         self.weighted_errors_, self.weight_path_ = np.array(errors), np.array(path)
-        votes = np.maximum(self._votes(self.weighted_errors_, n, C), 0.0)
-        self.vote_weights_ = votes if votes.sum() > 0 else np.ones_like(votes)
-        self.view_shares_ = self.vote_weights_.sum(axis=0) / self.vote_weights_.sum()
         self.feature_counts_ = [self._counts(v, _width(view)) for v, view in enumerate(views)]
         if updates:
-            self.bounds_, self.class_errors_ = (np.array([getattr(u, a) for u in updates]) for a in ("bounds", "errors"))
+            self.bounds_, self.class_errors_ = (
+                np.array([getattr(u, a) for u in updates]) for a in ("bounds", "errors")
+            )
             self.ratios_ = np.array([u.ratios for u in updates])
         return self
 
@@ -241,6 +248,18 @@ class BayesianCoBoost(_MultiView):
     def _votes(self, error, n, C):
         kept = np.clip(error, 0.5 / n, 1 - 0.5 / n)
         return np.log((1 - kept) / kept) + (np.log(C - 1.0) if self.vote == "samme" else 0.0)
+
+    @property
+    def vote_weights_(self):
+        """Votes of each round and view, shape (n_rounds, V), by the rule that `vote` names."""
+        check_is_fitted(self, "weighted_errors_")
+        votes = np.maximum(self._votes(self.weighted_errors_, self.weight_path_.shape[1], len(self.classes_)), 0.0)
+        return votes if votes.sum() > 0 else np.ones_like(votes)
+
+    @property
+    def view_shares_(self):
+        """Share of each view in the sum of the votes, shape (V,)."""
+        return self.vote_weights_.sum(axis=0) / self.vote_weights_.sum()
 
     def _counts(self, v, width):
         used = [chosen[v] for chosen in self.features_]
@@ -273,6 +292,7 @@ class BayesianCoBoost(_MultiView):
 
     def staged_predict(self, X):
         """Predictions of the first 1, 2, ... rounds, shape (n_rounds, n)."""
+        check_is_fitted(self, "classes_")
         return self.classes_[self.staged_scores(X).argmax(axis=2)]
 
     def predict(self, X):

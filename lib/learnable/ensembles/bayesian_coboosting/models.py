@@ -7,6 +7,7 @@ statistics of each class in an iteration.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +83,8 @@ class _SequenceModel(BaseEstimator):
         models, smoothed = self._segmented(batch, weight, owner, slices, n_models)
         log_likelihood, pairs = np.empty(len(batch)), np.empty_like(models.transmat)
         trace = []
-        for self.n_iter_ in range(1, self.max_iter + 1):
+        for n_iter in range(1, self.max_iter + 1):
+            self.n_iter_ = n_iter
             tables, tops = self._tables(models, batch.rows, slices, smoothed)
             pairs[:] = 0.0
             recursions.posteriors(models.chains(), jobs, tables, log_likelihood, pairs)
@@ -106,17 +108,16 @@ class _SequenceModel(BaseEstimator):
         state = place * k // np.repeat(lengths, lengths)
         smoothed = np.zeros((len(state), k))
         smoothed[np.arange(len(state)), state] = np.repeat(weight, lengths)
-        start, move = np.full(k, 1 / k), np.ones((k, k))
-        stay = np.clip(1 - k / lengths.mean(), 0.5, 0.95)
+        # Weights sum to 1 / (mean length) in each model, so that a state lasts 1 / (k Σ w) steps on average.
+        stay = np.clip(1 - k * np.bincount(owner, weight, minlength=n_models), 0.5, 0.95)[:, None, None]
         if self.topology == "left-right":
-            start, move = np.eye(k)[0], np.eye(k, k=1) * (1 - stay) + np.eye(k) * stay
-        elif k > 1:
-            move = np.full((k, k), (1 - stay) / (k - 1))
-            np.fill_diagonal(move, stay)
-        move[-1] /= move[-1].sum()
+            start, move = np.eye(k)[0], stay * np.eye(k) + (1 - stay) * np.eye(k, k=1)
+        else:
+            start, move = np.full(k, 1 / k), stay * np.eye(k) + (1 - stay) * (1 - np.eye(k)) / max(1, k - 1)
+        move /= move.sum(axis=2, keepdims=True)
         d = batch.n_features
         wide = np.ones((n_models, k, d)) if self.covariance_type == "diag" else np.tile(np.eye(d), (n_models, k, 1, 1))
-        models = Models(np.tile(start, (n_models, 1)), np.tile(move, (n_models, 1, 1)), np.zeros((n_models, k, d)), wide)
+        models = Models(np.tile(start, (n_models, 1)), move, np.zeros((n_models, k, d)), wide)
         # A state without rows (sequences shorter than K) starts where its class is on average.
         for c, rows in enumerate(slices):
             mass = smoothed[rows].sum(axis=1)
@@ -158,7 +159,7 @@ class _SequenceModel(BaseEstimator):
     def _firsts(self, batch, slices):
         """Which sequences belong to each model."""
         edges = np.searchsorted(batch.starts[:-1], [part.start for part in slices] + [batch.starts[-1]])
-        return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        return [slice(a, b) for a, b in itertools.pairwise(edges)]
 
     def _emissions(self, models, batch, smoothed, slices):
         means, spread = models.means.copy(), models.covariances.copy()
@@ -200,12 +201,14 @@ class _SequenceModel(BaseEstimator):
     def _hmm(self, c):
         """Model c in the units of the data, for the functions of :mod:`learnable.latent.hmm`."""
         models = self._models
-        emission = GaussianEmission(self._centre + self._scale * models.means[c], self._scale**2 * models.covariances[c])
+        emission = GaussianEmission(
+            self._centre + self._scale * models.means[c], self._scale**2 * models.covariances[c]
+        )
         return HMM(models.startprob[c], models.transmat[c], emission)
 
 
 class WeightedGaussianHMM(_SequenceModel):
-    """A Gaussian hidden Markov model fitted to weighted sequences, Σ_i w_i ln p(x_i) → max (Wu and Cheng 2014, Eq. 2–4).
+    """A Gaussian hidden Markov model fitted to weighted sequences, Σ_i w_i ln p(x_i) → max (Wu and Cheng 2014, Eq. 3).
 
     Parameters
     ----------
@@ -381,6 +384,7 @@ class HMMClassifier(ClassifierMixin, _SequenceModel):
 
     def predict(self, X):
         """The class under which each sequence is most likely."""
+        check_is_fitted(self, "classes_")
         return self.classes_[self.score_classes(X).argmax(axis=1)]
 
 
@@ -399,4 +403,4 @@ def _normalised(weight, owner, lengths, n_models):
 def _owned(owner, starts, n_models):
     """The rows of each model, given sequences in the order of their models."""
     edges = starts[np.searchsorted(owner, np.arange(n_models + 1))]
-    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]

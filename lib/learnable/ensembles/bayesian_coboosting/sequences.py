@@ -134,8 +134,9 @@ def checked_classes(y, n):
 
 
 def _ndim(x):
-    if hasattr(x, "ndim"):
-        return x.ndim
+    """Dimensions of an array or of nested lists; -1 for anything else."""
+    if not isinstance(x, (list, tuple)):
+        return getattr(x, "ndim", -1)
     try:
         return np.ndim(x)
     except ValueError:

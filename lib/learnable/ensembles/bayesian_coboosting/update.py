@@ -283,7 +283,9 @@ def _descend(S, V, max_iter, tol):
     u = np.zeros((V, 2))
     logs = np.zeros(groups)
     bound, residual = 0.0, np.inf
-    for rounds in range(1, max_iter + 1):
+    rounds = 0
+    while rounds < max_iter and residual > tol:
+        rounds += 1
         for v in range(V):
             for side in range(2):
                 for_c, against = 0.0, 0.0
@@ -307,6 +309,4 @@ def _descend(S, V, max_iter, tol):
                     if (g >> (V - 1 - v)) & 1 == side:
                         slope += S[2 * g + 1] * np.exp(logs[g]) - S[2 * g] * np.exp(-logs[g])
                 residual = max(residual, abs(slope) / bound)
-        if residual <= tol:
-            break
     return u, bound, rounds, residual
