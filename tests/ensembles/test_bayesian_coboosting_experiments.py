@@ -8,7 +8,7 @@ from learnable.ensembles.bayesian_coboosting import BayesianCoBoost, LateFusion,
 
 
 def test_every_study_is_found():
-    assert {one.name for one in find_studies("bayesian_coboosting")} == set(experiments.__all__)
+    assert set(find_studies("bayesian_coboosting")) == set(experiments.__all__)
 
 
 def test_the_names_of_the_tables_are_special_cases():

@@ -21,7 +21,15 @@ from learnable.ensembles.bayesian_coboosting.sequences import stack_sequences
 from learnable.ensembles.bayesian_coboosting.skeleton import skeleton_features
 from learnable.ensembles.bayesian_coboosting.update import coboost_update, fusion_ratios, joint_sums
 
-__all__ = ["digit_views", "fixed_point_rounds", "ladder", "noise_dimensions", "stable_learners", "stick_figures"]
+__all__ = [
+    "digit_views",
+    "fixed_point_rounds",
+    "ladder",
+    "noise_dimensions",
+    "noise_grid",
+    "stable_learners",
+    "stick_figures",
+]
 
 METHODS = ("M1", "M2", "M1+M2", "Boost.M1", "Boost.M2", "Boost.Sel.M1", "Boost.Sel.M2", "BayCoBoost")
 EXTRA = ("M1 x M2",)
@@ -99,6 +107,21 @@ def noise_dimensions(random_state, *, n_noise, name):
     made = make_two_view_sequences(80, n_noise=n_noise, random_state=random_state)
     train, test = _halves(made, 40, random_state)
     return _figures(method(name, random_state, n_rounds=10), train, test)
+
+
+@study(
+    source="Wu and Cheng 2014, Sec. 4.4",
+    paper={"repetitions": 2, "noise_2": [0.5, 1.0, 1.5, 2.0, 3.0], "n_noise": [0, 10, 20, 40], "name": [*METHODS]},
+    lecture={"repetitions": 1, "noise_2": [1.0], "n_noise": [10], "name": ["M1"]},
+    paired=("name",),
+    note="small simulated sets for a slider: 4 classes, 20 to train and 50 to test of each, five rounds",
+)
+def noise_grid(random_state, *, noise_2, n_noise, name):
+    """The eight methods against the noise of view 2 and the number of noise dimensions."""
+    made = make_two_view_sequences(70, n_classes=4, n_noise=n_noise, noise=(1.0, noise_2), random_state=random_state)
+    train, test = _halves(made, 20, random_state)
+    weak = HMMClassifier(3, max_iter=8)
+    return _figures(method(name, random_state, weak=weak, n_rounds=5, n_candidates=3), train, test)
 
 
 @study(
