@@ -367,6 +367,44 @@ def test_weights_are_the_odds_against_the_own_class():
         np.testing.assert_allclose(made.weights, expected / expected.sum())
 
 
+def test_erratum_the_seventh_term_has_a_ratio():
+    """With the printed factor of one, the sum over D_7 would not depend on the ratios."""
+    S = np.array([3.0, 1, 2, 1, 1, 2, 6, 1])
+    made = fusion_ratios(S)
+    x = made.products.ravel()
+    assert made.bound == pytest.approx((S[::2] / x + S[1::2] * x).sum(), rel=1e-12)
+    printed = (S[::2] / np.append(x[:3], 1.0) + S[1::2] * x).sum()
+    assert abs(printed - made.bound) > 1
+
+
+def test_erratum_updating_own_instances_only_breaks_the_bound():
+    """Algorithm 3 as printed: other instances keep their first odds against the class, and some bound rises."""
+    rng = np.random.default_rng(1)
+    n, C = 60, 3
+    y = rng.integers(C, size=n)
+    own = y[:, None] == np.arange(C)
+    printed, rises = np.full((n, C), np.log(2.0)), 0
+    whole = printed
+    for _ in range(6):
+        said = [np.where(rng.random(n) < 0.5, y, rng.integers(C, size=n)) for _ in range(2)]
+        # What the posterior really is moves by the ratios that the printed algorithm finds.
+        made = coboost_update(printed, said, y)
+        moves = made.log_odds - printed
+        before, whole = whole, whole + moves
+        bounds = [np.exp(np.where(own, r, -r)).sum(axis=0) for r in (before, whole)]
+        rises += int((bounds[1] > bounds[0] * (1 + 1e-9)).any())
+        printed = np.where(own, made.log_odds, printed)
+    assert rises > 0
+
+
+def test_erratum_equal_odds_have_a_term_of_one():
+    """Views that say nothing leave the odds at one: no error for the others, and terms of exactly one."""
+    y = np.array([0, 1, 0, 1])
+    made = coboost_update(np.zeros((4, 2)), [[0, 0, 1, 1], [0, 0, 1, 1]], y)
+    np.testing.assert_allclose(made.log_odds, 0, atol=1e-12)
+    assert made.bounds.tolist() == pytest.approx([4, 4])
+
+
 def test_three_views_and_huge_odds():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=60)
