@@ -1,4 +1,4 @@
-"""The experiments of Wu and Cheng (2014) on stand-ins: their gesture recordings cannot be passed on.
+"""The experiments of Wu and Cheng (2014) on stand-ins for their gesture recordings.
 
 The eight methods of their tables are one class with different parameters, and late fusion.
 """
