@@ -29,6 +29,7 @@ from learnable.ensembles.bayesian_coboosting import (
     skeleton_features,
     stack_sequences,
 )
+from learnable.ensembles.bayesian_coboosting import _recursions as recursions
 from learnable.latent.hmm import HMM, baum_welch, forward_backward
 
 S = np.array([10, 1, 4, 2, 3, 2.5, 1, 12])
@@ -187,8 +188,6 @@ def test_the_logarithmic_step_is_the_engine_s():
     fit._check_parameters()
     fit.n_features_in_, fit._centre, fit._scale = 1, before._centre, before._scale
     batch = fit._standardised(stack_sequences(X))
-    from learnable.ensembles.bayesian_coboosting import _recursions as recursions
-
     jobs = recursions.Jobs(batch.starts[:-1], batch.starts[1:], np.zeros(5, dtype=np.int64), np.array(w, dtype=float))
     smoothed, pairs, value = np.empty((len(batch.rows), 2)), np.zeros((1, 2, 2)), np.empty(5)
     tables, _ = fit._tables(before._models, batch.rows, [slice(0, len(batch.rows))], smoothed)
@@ -198,6 +197,22 @@ def test_the_logarithmic_step_is_the_engine_s():
     assert pairs.sum() == pytest.approx(4 * 11 + 0.01 * 6)
     # In a left-right chain the last sequence must start in the first state; it leaves it at once.
     assert pairs[0, 0, 1] == pytest.approx(4 + 0.01, rel=1e-6)
+
+
+def test_logarithms_and_probabilities_give_the_same_posteriors():
+    """The two ways of running one job, on a random chain of three states."""
+    rng = np.random.default_rng(0)
+    start, move, log_f = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(3), size=3), rng.normal(size=(9, 3))
+    plain, scale, pairs = np.empty((9, 3)), np.empty(9), np.zeros((3, 3))
+    value = recursions._forward(start, move, np.exp(log_f), plain, scale)
+    recursions._backward(move, np.exp(log_f), plain, scale, pairs, 0.7)
+    logs, log_pairs = np.empty((9, 3)), np.zeros((3, 3))
+    log_value = recursions._log_forward(np.log(start), np.log(move), log_f, logs)
+    recursions._log_backward(np.log(move), log_f, logs, log_value, log_pairs, 0.7)
+    assert value == pytest.approx(log_value, rel=1e-12)
+    np.testing.assert_allclose(logs, plain, rtol=1e-10)
+    np.testing.assert_allclose(log_pairs, pairs, rtol=1e-10)
+    assert (pairs * move).sum() == pytest.approx(0.7 * 8)
 
 
 def test_left_right_chains_stay_left_right():
@@ -573,6 +588,9 @@ def test_normalised_skeletons_have_what_the_appendix_asks():
     assert np.abs(made[:, 3]).max() == 0
     heights = made[:, list(PLANE), 2]
     np.testing.assert_allclose(heights - heights[:, :1], 0, atol=1e-12)
+    edges = made[:, list(PLANE[1:])] - made[:, PLANE[:1]]
+    np.testing.assert_allclose(edges[:, 0, 1], 0, atol=1e-12)
+    assert (edges[:, 0, 0] > 0).all() and (edges[:, 1, 1] > 0).all()  # turned, not mirrored
     lengths = sum(np.linalg.norm(made[:, a] - made[:, b], axis=1) for a, b in BONES)
     np.testing.assert_allclose(lengths, 1)
     with pytest.raises(ValueError, match="not on one line"):
