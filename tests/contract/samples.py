@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from learnable.ensembles.bayesian_coboosting import BayesianCoBoost, HMMClassifier, LateFusion, WeightedGaussianHMM
 from learnable.ensembles.boosting_adaboost import (
     AdaBoost,
     ForwardStagewiseLinear,
@@ -141,6 +142,9 @@ CLASSIFIERS = {
     SplitERM: lambda s, t: SplitERM(),
     CertifiedTree: lambda s, t: CertifiedTree(random_state=0),
     TransferForestClassifier: lambda s, t: TransferForestClassifier(10, random_state=0),
+    BayesianCoBoost: lambda s, t: BayesianCoBoost(HMMClassifier(2), n_rounds=3, random_state=0),
+    HMMClassifier: lambda s, t: HMMClassifier(2),
+    LateFusion: lambda s, t: LateFusion(HMMClassifier(2), random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
@@ -181,6 +185,7 @@ TABLES = {
     ICATensor: lambda s, t: ICATensor(random_state=0),
     SphericalGMMTensor: lambda s, t: SphericalGMMTensor(random_state=0),
     ProductMixtureTensor: lambda s, t: ProductMixtureTensor(random_state=0),
+    WeightedGaussianHMM: lambda s, t: WeightedGaussianHMM(2),
 }
 VIEWS = {MultiViewTensor: lambda s, t: MultiViewTensor(random_state=0)}
 # y is a table of zeros and ones, a column for each label.
@@ -241,6 +246,8 @@ def answers(model, points, s=1.0, t=1.0, shift=0.0):
         return [(model.components_ - shift) / s, model.weights_]
     if isinstance(model, ICATensor):
         return [model.components_ / s]
+    if isinstance(model, WeightedGaussianHMM):  # log-likelihoods up to the constant that the unit adds
+        return [model.score_samples(points) - model.score_samples(points[:1]), model.transmat_]
     if isinstance(model, MultiViewTensor):
         return [model.weights_, *((means - shift) / s for means in model.components_)]
     if hasattr(model, "transform") and not hasattr(model, "predict"):

@@ -3,6 +3,14 @@ from .adaboost_dynamics import (
     arc_gv as arc_gv,
     lpboost as lpboost,
 )
+from .bayesian_coboosting import (
+    BayesianCoBoost as BayesianCoBoost,
+    HMMClassifier as HMMClassifier,
+    LateFusion as LateFusion,
+    WeightedGaussianHMM as WeightedGaussianHMM,
+    class_accuracy as class_accuracy,
+    skeleton_features as skeleton_features,
+)
 from .boosting_adaboost import (
     AdaBoost as AdaBoost,
     ForwardStagewiseLinear as ForwardStagewiseLinear,
