@@ -88,6 +88,7 @@ from learnable.linear.linear_discrimination import (
     SigmoidRiskClassifier,
     SplitERM,
 )
+from learnable.selection.classifier_benchmark import PNN, RDA, KernelELM, RotationForest
 
 
 def _standard():
@@ -130,6 +131,10 @@ CLASSIFIERS = {
     MomentBoundClassifier: lambda s, t: MomentBoundClassifier(),
     SigmoidRiskClassifier: lambda s, t: SigmoidRiskClassifier(n_restarts=2),
     SplitERM: lambda s, t: SplitERM(),
+    KernelELM: lambda s, t: KernelELM(gamma=0.5 / s**2),
+    PNN: lambda s, t: PNN(spread=0.7 * s),
+    RDA: lambda s, t: RDA(),
+    RotationForest: lambda s, t: RotationForest(5, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
