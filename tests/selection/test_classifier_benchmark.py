@@ -56,8 +56,8 @@ def test_ranks_sum_to_the_same_with_ties_and_failures():
 
 
 def test_a_failed_cell_is_ranked_at_the_mean_of_its_row():
-    ranks = cb.friedman_ranks([[0.9, 0.5, np.nan, 0.6]], average=False)
-    assert ranks.tolist() == [[1, 4, 2, 3]]  # the mean of the others is 0.667
+    ranks = cb.friedman_ranks([[0.9, 0.5, np.nan, 0.6], [0.1, 0.1, 0.1, 0.2]], average=False)
+    assert ranks.tolist() == [[1, 4, 2, 3], [3, 3, 3, 1]]  # the mean of the others in the first row is 0.667
     assert cb.leaderboard([[0.9, 0.5, np.nan, 0.6]])["accuracy"].isna().sum() == 1
 
 
