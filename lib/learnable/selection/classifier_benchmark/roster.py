@@ -123,7 +123,13 @@ def roster(scale="medium", *, random_state=None):
         Entrant("cart", "DT", DecisionTreeClassifier(**seed), {"ccp_alpha": [0.0, 0.005, 0.02]}, "rpart_t"),
         Entrant("stump", "DT", stump, {}, "DecisionStump_w"),
         Entrant("bagging", "BAG", BaggingClassifier(DecisionTreeClassifier(), 25, **seed), {}, "treebag_t"),
-        Entrant("boosted_stumps", "BST", AdaBoostClassifier(stump, n_estimators=50, **seed), {}, "AdaBoostM1_w"),
+        Entrant(
+            "boosted_stumps",
+            "BST",
+            AdaBoostClassifier(stump, n_estimators=50, **seed),
+            {},
+            "AdaBoostM1_DecisionStump_w",
+        ),
         Entrant("hist_gb", "new", HistGradientBoostingClassifier(max_iter=50, max_leaf_nodes=15, **seed)),
         Entrant("zero_r", "RL", DummyClassifier(strategy="most_frequent"), {}, "ZeroR_w"),
     ]
