@@ -98,6 +98,7 @@ from learnable.selection.f_measure_maximization import (
     LabelChain,
     NeighborLabels,
 )
+from learnable.selection.classifier_benchmark import PNN, RDA, KernelELM, RotationForest
 
 
 def _standard():
@@ -145,6 +146,10 @@ CLASSIFIERS = {
     BayesianCoBoost: lambda s, t: BayesianCoBoost(HMMClassifier(2), n_rounds=3, random_state=0),
     HMMClassifier: lambda s, t: HMMClassifier(2),
     LateFusion: lambda s, t: LateFusion(HMMClassifier(2), random_state=0),
+    KernelELM: lambda s, t: KernelELM(gamma=0.5 / s**2),
+    PNN: lambda s, t: PNN(spread=0.7 * s),
+    RDA: lambda s, t: RDA(),
+    RotationForest: lambda s, t: RotationForest(5, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),

@@ -1,3 +1,17 @@
+from .classifier_benchmark import (
+    KernelELM as KernelELM,
+    PNN as PNN,
+    RDA as RDA,
+    RotationForest as RotationForest,
+    compare_pair as compare_pair,
+    evaluate as evaluate,
+    friedman_ranks as friedman_ranks,
+    friedman_test as friedman_test,
+    holm_comparisons as holm_comparisons,
+    leaderboard as leaderboard,
+    make_partitions as make_partitions,
+    nemenyi_difference as nemenyi_difference,
+)
 from .cv_variance import (
     cv_errors as cv_errors,
     cv_interval as cv_interval,

@@ -1,0 +1,327 @@
+"""Classifiers of the comparison that scikit-learn lacks: kernel ELM, probabilistic network, RDA, rotation forest.
+
+They follow the descriptions in Fernandez-Delgado et al. (2014, Sec. 2.2), and scikit-learn's protocol.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+from scipy.special import logsumexp, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from learnable.validation import check_finite_array, check_rng, check_scalar, check_symmetric, encode_labels
+
+__all__ = ["PNN", "RDA", "KernelELM", "RotationForest", "ridge_path"]
+
+
+class _Contestant(ClassifierMixin, BaseEstimator):
+    """What the four share: labels in, codes inside, labels out by the largest score."""
+
+    def _start(self, X, y):
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = encode_labels(y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have two classes or more, got 1 class: {self.classes_.tolist()}")
+        return X, codes
+
+    def _points(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+    def predict(self, X):
+        """Class with the largest score, for each row."""
+        best = np.argmax(self._scores(self._points(X)), axis=1)
+        return self.classes_[best]
+
+
+class KernelELM(_Contestant):
+    """Kernel extreme learning machine: kernel ridge regression on targets -1 and +1. Cost O(n^3), prediction O(n d).
+
+    With the Gaussian kernel matrix K and one column of T for each class, the weights are (K + I/C)^-1 T, and the class
+    with the largest value of k(x)' weights is predicted (Fernandez-Delgado et al. 2014, elm_kernel_m). It is the
+    regularised least squares classifier under another name.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the ridge.
+    gamma : float or "scale", default="scale"
+        Of the kernel exp(-gamma ||x - x'||^2); "scale" is 1 / (d Var(X)), as in scikit-learn's ``SVC``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    weights_ : ndarray of shape (n, k)
+    gamma_ : float
+
+    Examples
+    --------
+    >>> rule = KernelELM(C=10.0).fit([[0.0], [1.0], [4.0], [5.0]], ["low", "low", "high", "high"])
+    >>> rule.predict([[0.5], [4.4]]).tolist()
+    ['low', 'high']
+    """
+
+    def __init__(self, C=1.0, gamma="scale"):
+        self.C = C
+        self.gamma = gamma
+
+    def fit(self, X, y):
+        C = check_scalar(self.C, "C", low=0, closed="neither")
+        if not (isinstance(self.gamma, str) and self.gamma == "scale"):
+            check_scalar(self.gamma, "gamma", low=0, closed="neither")
+        X, codes = self._start(X, y)
+        spread = X.var()
+        self.gamma_ = self.gamma if self.gamma != "scale" else 1 / (X.shape[1] * spread) if spread > 0 else 1.0
+        self.X_ = X
+        targets = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        K = rbf_kernel(X, gamma=self.gamma_)
+        K.flat[:: len(K) + 1] += 1 / C
+        self.weights_ = linalg.solve(K, targets, assume_a="pos", overwrite_a=True, check_finite=False)
+        return self
+
+    def _scores(self, X):
+        return rbf_kernel(X, self.X_, gamma=self.gamma_) @ self.weights_
+
+    def decision_function(self, X):
+        """Scores, one column for each class; for two classes half their difference."""
+        scores = self._scores(self._points(X))
+        return (scores[:, 1] - scores[:, 0]) / 2 if scores.shape[1] == 2 else scores
+
+
+def ridge_path(K, targets, C_values):
+    """Weights (K + I/C)^-1 T of the kernel ELM for many C, from one eigendecomposition.
+
+    With K = U diag(s) U', they are U diag(1 / (s + 1/C)) U'T, so that each further C costs O(n^2 k) after O(n^3) for
+    the first.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Kernel matrix, symmetric and positive semidefinite.
+    targets : array-like of shape (n, k)
+        One column for each class.
+    C_values : array-like of shape (m,)
+        Inverse ridges, positive.
+
+    Returns
+    -------
+    ndarray of shape (m, n, k)
+        The weights.
+
+    Examples
+    --------
+    >>> ridge_path([[1.0, 0.0], [0.0, 1.0]], [[1.0], [-1.0]], [1.0, 0.25])[:, :, 0]
+    array([[ 0.5, -0.5],
+           [ 0.2, -0.2]])
+    """
+    K = check_symmetric(K, "K")
+    targets = check_finite_array(targets, "targets", ndim=2)
+    C_values = check_finite_array(C_values, "C_values", ndim=1)
+    if len(targets) != len(K):
+        raise ValueError(f"targets must have one row for each row of K, got {len(targets)} for {len(K)}")
+    if (C_values <= 0).any():
+        raise ValueError("C_values must be positive")
+    values, vectors = linalg.eigh(K)
+    if values.min() < -1e-8 * max(values.max(), 1e-300):
+        raise ValueError(f"K must be positive semidefinite, got the eigenvalue {values.min():.3g}")
+    turned = vectors.T @ targets
+    shrunk = turned / (np.maximum(values, 0.0)[:, None] + 1 / C_values[:, None, None])
+    return vectors @ shrunk
+
+
+class PNN(_Contestant):
+    """Probabilistic neural network: class score sum exp(-b^2 ||x - x_i||^2) over the class. Prediction O(n d).
+
+    b = sqrt(log 2) / spread, so that the kernel is 1/2 at the distance `spread` (Fernandez-Delgado et al. 2014, pnn_m).
+    For a small spread it is the nearest neighbour, for a large one the majority class.
+
+    Parameters
+    ----------
+    spread : float, default=1.0
+        Distance at which a training point counts half.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> rule = PNN(spread=0.1).fit([[0.0], [1.0], [1.1], [5.0]], [0, 1, 1, 0])
+    >>> rule.predict([[0.4], [0.9], [4.0]]).tolist()
+    [0, 1, 0]
+    """
+
+    def __init__(self, spread=1.0):
+        self.spread = spread
+
+    def fit(self, X, y):
+        check_scalar(self.spread, "spread", low=0, closed="neither")
+        self.X_, self.codes_ = self._start(X, y)
+        return self
+
+    def _scores(self, X):
+        exponents = -np.log(2) * (euclidean_distances(X, self.X_) / self.spread) ** 2
+        k = len(self.classes_)
+        return np.column_stack([logsumexp(exponents[:, self.codes_ == c], axis=1) for c in range(k)])
+
+    def predict_proba(self, X):
+        """Shares of the class scores."""
+        return softmax(self._scores(self._points(X)), axis=1)
+
+
+class RDA(_Contestant):
+    """Regularised discriminant analysis: covariances between QDA and LDA, and towards a sphere. Cost O(n d^2 + k d^3).
+
+    With the scatter S_k of class k and their sum S, the covariance is ((1 - p) S_k + p S) / ((1 - p) n_k + p n), and
+    then (1 - s) times it plus s times its mean eigenvalue on the diagonal (Friedman 1989).
+
+    Parameters
+    ----------
+    pooling : float in [0, 1], default=0.5
+        p, the weight of the common scatter: 0 is quadratic, 1 is linear discriminant analysis.
+    shrinkage : float in [0, 1], default=0.1
+        s, the weight of the sphere.
+
+    Attributes
+    ----------
+    classes_, priors_ : ndarray of shape (k,)
+    means_ : ndarray of shape (k, d)
+    covariances_ : ndarray of shape (k, d, d)
+
+    Examples
+    --------
+    >>> rule = RDA().fit([[-1.0], [1.0], [7.0], [13.0]], [0, 0, 1, 1])
+    >>> rule.predict([[0.0], [9.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, pooling=0.5, shrinkage=0.1):
+        self.pooling = pooling
+        self.shrinkage = shrinkage
+
+    def fit(self, X, y):
+        p = check_scalar(self.pooling, "pooling", low=0, high=1)
+        s = check_scalar(self.shrinkage, "shrinkage", low=0, high=1)
+        X, codes = self._start(X, y)
+        n, d = X.shape
+        k = len(self.classes_)
+        counts = np.bincount(codes, minlength=k)
+        self.priors_ = counts / n
+        self.means_ = np.array([X[codes == c].mean(axis=0) for c in range(k)])
+        centred = X - self.means_[codes]
+        scatter = np.array([centred[codes == c].T @ centred[codes == c] for c in range(k)])
+        mixed = (1 - p) * scatter + p * scatter.sum(axis=0)
+        mixed /= ((1 - p) * counts + p * n)[:, None, None]
+        sizes = np.trace(mixed, axis1=1, axis2=2) / d
+        self.covariances_ = (1 - s) * mixed + s * sizes[:, None, None] * np.eye(d)
+        values, vectors = np.linalg.eigh(self.covariances_)
+        if (values[:, 0] <= 1e-13 * np.maximum(values[:, -1], np.finfo(float).tiny)).any():
+            raise ValueError("the covariance of a class is singular; raise shrinkage")
+        self._whiten = vectors / np.sqrt(values)[:, None, :]
+        self._offsets = np.log(self.priors_) - 0.5 * np.log(values).sum(axis=1)
+        return self
+
+    def _scores(self, X):
+        return np.column_stack(
+            [
+                offset - 0.5 * (((X - mean) @ W) ** 2).sum(axis=1)
+                for mean, W, offset in zip(self.means_, self._whiten, self._offsets, strict=True)
+            ]
+        )
+
+    def predict_proba(self, X):
+        """Posterior probabilities under the fitted Gaussians."""
+        return softmax(self._scores(self._points(X)), axis=1)
+
+
+class RotationForest(_Contestant):
+    """Rotation forest: every tree sees the inputs in axes of its own. Cost O(n_estimators (n d^2 + tree)).
+
+    For each tree the inputs are dealt into groups of `group_size`; the principal axes of each group, found on three
+    quarters of the rows of a random set of classes, make up a block-diagonal rotation; the tree is grown on all rows
+    in the rotated inputs, standardised before (Rodriguez et al. 2006; Fernandez-Delgado et al. 2014, RotationForest_w).
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        Trees.
+    group_size : int, default=3
+        Inputs in a group; the last may be smaller.
+    min_samples_leaf : int, default=2
+        Of the trees, which split by entropy.
+    random_state : None, int or Generator
+        For groups, samples and trees.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    rotations_ : ndarray of shape (n_estimators, d, d)
+        Orthogonal.
+    estimators_ : list of DecisionTreeClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> RotationForest(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    def __init__(self, n_estimators=10, group_size=3, min_samples_leaf=2, random_state=None):
+        self.n_estimators = n_estimators
+        self.group_size = group_size
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        n_estimators = check_scalar(self.n_estimators, "n_estimators", low=1, integer=True)
+        size = check_scalar(self.group_size, "group_size", low=1, integer=True)
+        leaf = check_scalar(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
+        rng = check_rng(self.random_state)
+        X, codes = self._start(X, y)
+        # Principal axes depend on the units of the inputs, so each input is standardised.
+        spread = X.std(axis=0)
+        self.mean_, self.scale_ = X.mean(axis=0), np.where(spread > 0, spread, 1.0)
+        X = (X - self.mean_) / self.scale_
+        self.rotations_ = np.zeros((n_estimators, X.shape[1], X.shape[1]))
+        self.estimators_ = []
+        for R in self.rotations_:
+            _fill_rotation(R, X, codes, size, rng)
+            tree = DecisionTreeClassifier(
+                criterion="entropy", min_samples_leaf=leaf, random_state=int(rng.integers(2**31))
+            )
+            self.estimators_.append(tree.fit(X @ R, codes))
+        return self
+
+    def _scores(self, X):
+        X = (X - self.mean_) / self.scale_
+        pairs = zip(self.rotations_, self.estimators_, strict=True)
+        return sum(tree.predict_proba(X @ R) for R, tree in pairs) / len(self.estimators_)
+
+    def predict_proba(self, X):
+        """Mean of the trees' class shares."""
+        return self._scores(self._points(X))
+
+
+def _fill_rotation(R, X, codes, size, rng):
+    """Write the principal axes of random groups of inputs into the zero matrix R."""
+    d = X.shape[1]
+    order = rng.permutation(d)
+    k = int(codes.max()) + 1
+    for start in range(0, d, size):
+        group = order[start : start + size]
+        classes = rng.permutation(k)[: rng.integers(1, k + 1)]
+        rows = np.flatnonzero(np.isin(codes, classes))
+        rows = rng.choice(rows, size=max(2, round(0.75 * len(rows))), replace=True)
+        part = X[np.ix_(rows, group)]
+        part = part - part.mean(axis=0)
+        _, axes = np.linalg.eigh(part.T @ part)
+        # Signs are free; the largest entry of an axis is positive on every machine.
+        axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(group))])
+        R[np.ix_(group, group)] = axes

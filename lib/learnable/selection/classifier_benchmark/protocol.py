@@ -1,0 +1,346 @@
+"""The protocol of a large comparison: prepared inputs, partitions that all classifiers share, and the score of a cell.
+
+One cell is one classifier on one data set (Fernandez-Delgado et al. 2014, Sec. 2.1 and 3). Its parameters are chosen on
+one half of the data, after a fit on the other half; with them it is fitted on each of four folds, and the four test
+accuracies are averaged. The partitions belong to the data set, not to the classifier.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.metrics import accuracy_score, confusion_matrix
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.utils import _safe_indexing
+
+from learnable.validation import (
+    Result,
+    check_choice,
+    check_finite_array,
+    check_has,
+    check_rng,
+    check_scalar,
+    encode_labels,
+)
+
+__all__ = ["CellScore", "Partitions", "cohen_kappa", "evaluate", "make_partitions", "prepare"]
+
+PROTOCOLS = ("paper", "nested")
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions(Result):
+    """What `make_partitions` returns: the index pairs of one data set, the same for every classifier.
+
+    Attributes
+    ----------
+    tuning : tuple of ndarray
+        ``(train, test)`` for the choice of parameters, half of every class in each.
+    folds : tuple of tuple of ndarray
+        ``(train, test)`` pairs for the score: four folds, or the one pair that the donor of the data set fixed.
+    """
+
+    tuning: tuple
+    folds: tuple
+
+
+@dataclass(frozen=True, eq=False)
+class CellScore(Result):
+    """What `evaluate` returns: one classifier on one data set.
+
+    Attributes
+    ----------
+    accuracy, kappa : float
+        Means over the folds; NaN if the cell failed.
+    fold_accuracy, fold_kappa : ndarray of shape (n_folds,)
+        One value for each fold.
+    params : tuple of dict
+        The chosen parameters: one dictionary under protocol "paper", one for each fold under "nested".
+    error : str or None
+        The message of the exception that ended the cell.
+    """
+
+    accuracy: float
+    kappa: float
+    fold_accuracy: np.ndarray
+    fold_kappa: np.ndarray
+    params: tuple
+    error: str | None
+
+
+def prepare(X, y, *, missing="zero_after", min_count=4):
+    """Prepare a table as in Fernandez-Delgado et al. (2014, Sec. 2.1). Cost O(n d log n).
+
+    A nominal input with the values v_1, ..., v_m becomes the number of its value; every input gets mean 0 and standard
+    deviation 1 over the whole table; a missing entry becomes 0; rows of rare classes go.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like of shape (n, d)
+        Inputs. Columns of a frame that are categories, text or truth values are nominal. NaN and None are missing.
+    y : array-like of shape (n,)
+        Labels.
+    missing : {"zero_after", "zero_before"}, default="zero_after"
+        Set missing entries to 0 after the scaling, which imputes the mean, or before it, which makes 0 a value like
+        others. The source does not say which.
+    min_count : int, default=4
+        Classes with fewer rows are dropped: every fold needs one.
+
+    Returns
+    -------
+    X : ndarray of shape (n_kept, d)
+        A constant input becomes 0.
+    y : ndarray of shape (n_kept,)
+        The labels kept, as they came.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"size": [1.0, None, 3.0, 2.0], "colour": ["red", "blue", "red", "blue"]})
+    >>> X, y = prepare(table, [0, 1, 0, 1], min_count=2)
+    >>> X.round(2)
+    array([[-1.22,  1.  ],
+           [ 0.  , -1.  ],
+           [ 1.22,  1.  ],
+           [ 0.  , -1.  ]])
+    """
+    check_choice(missing, "missing", ("zero_after", "zero_before"))
+    min_count = check_scalar(min_count, "min_count", low=1, integer=True)
+    table = _numbers(X)
+    labels, codes = encode_labels(y)
+    if len(codes) != len(table):
+        raise ValueError(f"y must have one label for each row of X, got {len(codes)} for {len(table)}")
+    counts = np.bincount(codes, minlength=len(labels))
+    kept = counts[codes] >= min_count
+    if np.count_nonzero(counts >= min_count) < 2:
+        raise ValueError(f"y must have two classes with at least min_count = {min_count} rows, got {counts.tolist()}")
+    table = table[kept]
+    absent = np.isnan(table)
+    if missing == "zero_before":
+        table[absent] = 0.0
+    return _standardised(table, absent), labels[codes[kept]]
+
+
+def _numbers(X):
+    """A float table of its own; the categories of nominal columns are numbered from 1, missing ones are NaN."""
+    if not isinstance(X, pd.DataFrame):
+        X = np.array(X, dtype=float)
+        if X.ndim != 2:
+            raise ValueError(f"X must be a table, got {X.ndim} dimensions")
+        table = X
+    else:
+        columns = []
+        for name in X.columns:
+            column = X[name]
+            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+                columns.append(column.to_numpy(dtype=float, na_value=np.nan))
+            else:
+                codes = column.astype("category").cat.codes.to_numpy()
+                columns.append(np.where(codes < 0, np.nan, codes + 1.0))
+        table = np.column_stack(columns) if columns else np.empty((len(X), 0))
+    if table.shape[1] == 0 or len(table) == 0:
+        raise ValueError(f"X must have rows and columns, got shape {table.shape}")
+    if np.isinf(table).any():
+        raise ValueError("X must not hold infinite values; a missing one is NaN")
+    return table
+
+
+def _standardised(table, absent):
+    """Mean 0 and standard deviation 1, over what is there; what is missing or constant becomes 0."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column of which nothing is there
+        # Numbers near 1 first: squares of 1e200 overflow.
+        size = np.nanmax(np.abs(table), axis=0)
+        size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
+        table = table / size
+        table = table - np.nanmean(table, axis=0)
+        spread = np.nanstd(table, axis=0)
+    # A constant column has a spread of rounding errors only.
+    usable = np.isfinite(spread) & (spread > 1e-12)
+    table = np.where(usable, table / np.where(usable, spread, 1.0), 0.0)
+    return np.where(np.isnan(table), 0.0, table) if absent.any() else table
+
+
+def make_partitions(y, *, n_splits=4, split=None, random_state=None):
+    """Draw the partitions of one data set, to be shared by all classifiers (Fernandez-Delgado et al. 2014, Sec. 3).
+
+    Cost O(n log n).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels.
+    n_splits : int, default=4
+        Folds of the cross-validation; they are stratified.
+    split : array-like of shape (n,), optional
+        0 for the training and 1 for the test rows of a data set that comes with such a pair. Parameters are then
+        chosen within the training rows, and there is one fold.
+    random_state : None, int or Generator
+        What the halves and the folds are drawn with.
+
+    Returns
+    -------
+    Partitions
+        Every class has as many training as test rows in ``tuning``, up to one.
+
+    Examples
+    --------
+    >>> halves, folds = vars(make_partitions([0, 0, 0, 0, 1, 1, 1, 1], random_state=0)).values()
+    >>> [len(part) for part in halves], [len(test) for _, test in folds]
+    ([4, 4], [2, 2, 2, 2])
+    """
+    n_splits = check_scalar(n_splits, "n_splits", low=2, integer=True)
+    rng = check_rng(random_state)
+    labels, codes = encode_labels(y)
+    if split is None:
+        counts = np.bincount(codes)
+        if len(labels) < 2 or counts.min() < n_splits:
+            told = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+            raise ValueError(f"y must have two classes with at least n_splits = {n_splits} rows each, got {told}")
+        folds = StratifiedKFold(n_splits, shuffle=True, random_state=int(rng.integers(2**31)))
+        pairs = tuple(folds.split(np.zeros((len(codes), 1)), codes))
+        return Partitions(_halves(np.arange(len(codes)), codes, rng), pairs)
+    split = check_finite_array(split, "split", ndim=1)
+    if len(split) != len(codes) or set(np.unique(split)) != {0.0, 1.0}:
+        raise ValueError("split must hold a 0 or a 1 for each label of y, and both of them")
+    train, test = (np.flatnonzero(split == part) for part in (0, 1))
+    return Partitions(_halves(train, codes, rng), ((train, test),))
+
+
+def _halves(rows, codes, rng):
+    """Half of every class on each side; the odd rows of the classes go to the two sides in turn."""
+    sides, turn = ([], []), 0
+    for code in np.unique(codes[rows]):
+        drawn = rng.permutation(rows[codes[rows] == code])
+        half = len(drawn) // 2
+        if len(drawn) % 2:
+            half, turn = half + (turn == 0), 1 - turn
+        sides[0].append(drawn[:half])
+        sides[1].append(drawn[half:])
+    return tuple(np.sort(np.concatenate(side)) for side in sides)
+
+
+def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper"):
+    """Score one classifier on one data set: choose its parameters, then average over the folds.
+
+    Cost: one fit for each point of the grid, and one for each fold; under "nested" the grid is tried in every fold.
+
+    Parameters
+    ----------
+    estimator : classifier
+        It is cloned, never fitted itself.
+    X : array-like or DataFrame of shape (n, d)
+        Inputs; what the estimator accepts.
+    y : array-like of shape (n,)
+        Labels.
+    partitions : Partitions
+        Of this data set.
+    grid : dict, optional
+        Lists of parameter values, as for scikit-learn's ``ParameterGrid``. The first of equally good points is taken.
+    protocol : {"paper", "nested"}, default="paper"
+        "paper" chooses the parameters once, on halves of *all* rows, so that test rows of the folds take part in the
+        choice (Fernandez-Delgado et al. 2014, Sec. 3). "nested" chooses them anew on halves of the training rows of
+        each fold.
+
+    Returns
+    -------
+    CellScore
+        An exception of the estimator does not end a comparison: it is kept in ``error``, and the scores are NaN.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> shared = make_partitions(y, random_state=0)
+    >>> cell = evaluate(KNeighborsClassifier(), X, y, shared, grid={"n_neighbors": [1, 5, 9]})
+    >>> cell.accuracy > 0.9, cell.error
+    (True, None)
+    """
+    check_has(estimator, "estimator", "fit predict get_params", "a classifier")
+    check_choice(protocol, "protocol", PROTOCOLS)
+    if not isinstance(partitions, Partitions):
+        raise TypeError(f"partitions must come from make_partitions, got {type(partitions).__name__}")
+    labels, codes = encode_labels(y)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if X.shape[0] != len(codes):
+        raise ValueError(f"y must have one label for each row of X, got {len(codes)} for {X.shape[0]}")
+    last = max(int(part.max()) for pair in (partitions.tuning, *partitions.folds) for part in pair)
+    if last >= len(codes):
+        raise ValueError(f"partitions name row {last}, but y has {len(codes)} rows")
+    n_folds, y = len(partitions.folds), labels[codes]
+    try:
+        with warnings.catch_warnings():
+            for kind in (FitFailedWarning, ConvergenceWarning, UserWarning, RuntimeWarning):
+                warnings.simplefilter("ignore", kind)
+            params = _choose_all(estimator, X, y, codes, partitions, grid, protocol)
+            scores = [_score(estimator, p, X, y, *pair) for p, pair in zip(params, partitions.folds, strict=True)]
+    except Exception as trouble:  # whatever a classifier may raise is a result of the comparison
+        absent = np.full(n_folds, np.nan)
+        return CellScore(np.nan, np.nan, absent, absent.copy(), (), f"{type(trouble).__name__}: {trouble}")
+    accuracy, kappa = np.array(scores).T
+    told = params if protocol == "nested" else params[:1]
+    return CellScore(float(accuracy.mean()), float(kappa.mean()), accuracy, kappa, tuple(told), None)
+
+
+def _choose_all(estimator, X, y, codes, partitions, grid, protocol):
+    """Parameters for each fold."""
+    if not grid:
+        return [{} for _ in partitions.folds]
+    if protocol == "paper":
+        return [_choose(estimator, X, y, grid, partitions.tuning)] * len(partitions.folds)
+    # The halves of a fold follow from the fold: another classifier gets the same ones.
+    rngs = (np.random.default_rng([number, len(train)]) for number, (train, _) in enumerate(partitions.folds))
+    halves = [_halves(train, codes, rng) for (train, _), rng in zip(partitions.folds, rngs, strict=True)]
+    return [_choose(estimator, X, y, grid, pair) for pair in halves]
+
+
+def _choose(estimator, X, y, grid, pair):
+    """The grid point with the best accuracy on the test half; the first among equals. Points that fail lose."""
+    search = GridSearchCV(clone(estimator), grid, scoring="accuracy", cv=[pair], refit=False, error_score=np.nan)
+    return search.fit(X, y).best_params_
+
+
+def _score(estimator, params, X, y, train, test):
+    model = clone(estimator).set_params(**params)
+    model.fit(_safe_indexing(X, train), y[train])
+    said, truth = model.predict(_safe_indexing(X, test)), y[test]
+    return accuracy_score(truth, said), cohen_kappa(confusion_matrix(truth, said))
+
+
+def cohen_kappa(table):
+    """Cohen's kappa of a confusion table: (p_o - p_e) / (1 - p_e). Cost O(k^2).
+
+    p_o is the share of agreements, p_e what two raters with these margins would agree on by chance.
+
+    Parameters
+    ----------
+    table : array-like of shape (k, k)
+        Counts of true class (rows) and predicted class (columns).
+
+    Returns
+    -------
+    float
+        0 where p_e = 1: then truth and prediction are one and the same class. (scikit-learn's ``cohen_kappa_score``
+        gives NaN there.)
+
+    Examples
+    --------
+    >>> round(cohen_kappa([[40, 10], [20, 30]]), 12)
+    0.4
+    >>> cohen_kappa([[70, 0], [30, 0]])
+    0.0
+    """
+    table = check_finite_array(table, "table", ndim=2)
+    n = table.sum()
+    if table.shape[0] != table.shape[1] or (table < 0).any() or n == 0:
+        raise ValueError("table must be a square table of counts that are not all zero")
+    expected = float(table.sum(axis=1) @ table.sum(axis=0)) / float(n) ** 2
+    if 1 - expected < 1e-14:
+        return 0.0
+    return float((np.trace(table) / n - expected) / (1 - expected))
