@@ -294,6 +294,13 @@ def test_the_threshold_rule_is_the_best_threshold():
         assert any((got == h).all() for h in sets)
 
 
+def test_a_threshold_cannot_part_labels_of_equal_probability():
+    p = [0.2, 0.4, 0.2, 0.2]
+    assert (p @ TWELVE)[:2] == pytest.approx([0.4, 0.4])
+    assert fm.decide(TWELVE, "threshold", sample_weight=p).tolist() == [1, 1] + [0] * 10
+    assert fm.decide(TWELVE, "GFM", sample_weight=p).tolist() == [1] + [0] * 11
+
+
 @pytest.mark.parametrize(("m", "value"), [(3, 0.4875), (4, 0.6190), (5, 0.7026)])
 def test_theorem_2_programme_and_closed_form(m, value):
     found = fm.worst_case_regret("subset", m)
