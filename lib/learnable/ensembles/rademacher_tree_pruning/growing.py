@@ -61,7 +61,7 @@ class PrunableTree:
 
     @property
     def n_prune(self):
-        """Number of pruning examples: the n of every bound."""
+        """Number of pruning examples, the n of every bound."""
         return len(self.prune_leaf)
 
     def budget(self, c):
