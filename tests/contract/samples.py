@@ -91,6 +91,7 @@ from learnable.linear.linear_discrimination import (
     SigmoidRiskClassifier,
     SplitERM,
 )
+from learnable.selection.classifier_benchmark import PNN, RDA, KernelELM, RotationForest
 from learnable.selection.f_measure_maximization import (
     BaggedFMeasureTree,
     FMeasurePlugIn,
@@ -98,7 +99,6 @@ from learnable.selection.f_measure_maximization import (
     LabelChain,
     NeighborLabels,
 )
-from learnable.selection.classifier_benchmark import PNN, RDA, KernelELM, RotationForest
 
 
 def _standard():

@@ -4,14 +4,14 @@ import ast
 
 from tools.mutants import find_mutants
 
-CODE = '''
+CODE = """
 def f(x, low=3):
     check_scalar(x + 1, "x", low=0)
     if x < 0:
         raise ValueError("x - 1")
     total = (x + 2.5) * x
     return -total if total >= low else max(total, 7)
-'''
+"""
 
 
 def test_every_kind_of_change_is_found_and_gives_code(tmp_path):
