@@ -11,7 +11,6 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.metrics import accuracy_score, confusion_matrix
@@ -128,6 +127,8 @@ def prepare(X, y, *, missing="zero_after", min_count=4):
 
 def _numbers(X):
     """A float table of its own; the categories of nominal columns are numbered from 1, missing ones are NaN."""
+    import pandas as pd
+
     if not isinstance(X, pd.DataFrame):
         X = np.array(X, dtype=float)
         if X.ndim != 2:

@@ -7,7 +7,6 @@ classifier. Where Table 4 is damaged, the rank comes from Tables 6 to 8, and acc
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 __all__ = ["ensemble_vs_base", "family_summary", "published_results"]
 
@@ -104,6 +103,8 @@ def published_results():
     rf_t        RF  33.1      82.3   5.8
     svm_C      SVM  36.8      81.8  10.7
     """
+    import pandas as pd
+
     rows = []
     for line in _TABLES.split("\n"):
         family, _, members = line.partition(":")
@@ -141,6 +142,8 @@ def family_summary(ranks, family):
     forest  1.5  1.75  2.0      2
     tree    4.0  4.00  4.0      1
     """
+    import pandas as pd
+
     if isinstance(ranks, pd.Series) and isinstance(family, pd.Series):
         family = family.reindex(ranks.index)
     values, names = np.asarray(ranks, dtype=float), np.asarray(family, dtype=object)
@@ -174,6 +177,8 @@ def ensemble_vs_base(results=None):
     >>> ensemble_vs_base().loc["J48"].tolist()
     [87.9, 71.0, 69.2]
     """
+    import pandas as pd
+
     results = published_results() if results is None else results
     if not isinstance(results, pd.DataFrame) or "rank" not in results:
         raise ValueError("results must be a frame with a column rank, as published_results gives it")

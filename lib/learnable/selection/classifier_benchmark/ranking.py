@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
 from learnable.validation import Result, check_choice, check_finite_array, check_scalar
@@ -63,6 +62,8 @@ def friedman_ranks(accuracy, *, average=True):
     >>> friedman_ranks([[0.9, 0.8, 0.8], [0.5, 0.7, float("nan")]])
     array([2.  , 1.75, 2.25])
     """
+    import pandas as pd
+
     table = _table(accuracy)
     ranks = _ranks(table)
     if not average:
@@ -107,6 +108,8 @@ def leaderboard(accuracy, *, threshold=0.95, kappa=None):
     b   1.5       0.8  66.7  100.0  99.3       0
     a   1.5       0.7  66.7   66.7  87.5       0
     """
+    import pandas as pd
+
     table = _table(accuracy)
     threshold = check_scalar(threshold, "threshold", low=0, high=1, closed="right")
     best, ratio = _best(table)
@@ -226,6 +229,8 @@ def weighted_accuracy(accuracy, weights):
 
 def _table(accuracy):
     """A float table of its own with NaN where a cell failed."""
+    import pandas as pd
+
     table = np.array(accuracy, dtype=float)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
@@ -255,6 +260,8 @@ def _mean(table):
 
 
 def _column(accuracy, table, classifier, name):
+    import pandas as pd
+
     if isinstance(accuracy, pd.DataFrame):
         if classifier not in accuracy.columns:
             raise ValueError(f"{name} must be one of {list(accuracy.columns)}, got {classifier!r}")
@@ -263,4 +270,6 @@ def _column(accuracy, table, classifier, name):
 
 
 def _named(values, accuracy, name):
+    import pandas as pd
+
     return pd.Series(values, index=accuracy.columns, name=name) if isinstance(accuracy, pd.DataFrame) else values

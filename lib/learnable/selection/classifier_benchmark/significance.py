@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
 from learnable.selection.classifier_benchmark.ranking import SAME, _column, _named, _ranks, _table
@@ -192,6 +191,8 @@ def nemenyi_groups(ranks, difference):
     >>> nemenyi_groups([1.2, 3.9, 2.0, 2.9], 1.0)
     [[0, 2], [2, 3], [3, 1]]
     """
+    import pandas as pd
+
     difference = check_scalar(difference, "difference", low=0)
     names = list(ranks.index) if isinstance(ranks, pd.Series) else list(range(len(ranks)))
     values = np.asarray(ranks, dtype=float)
@@ -284,6 +285,8 @@ def holm_comparisons(accuracy, control):
     >>> holm_comparisons(table, "a")["holm"].round(3).to_dict()
     {'b': 0.0, 'c': 0.55}
     """
+    import pandas as pd
+
     table = _table(accuracy)
     column = _column(accuracy, table, control, "control")
     names = accuracy.columns if isinstance(accuracy, pd.DataFrame) else range(table.shape[1])
@@ -329,6 +332,8 @@ def bayesian_signed_rank(accuracy, first, second, *, rope=0.01, n_samples=5_000,
     >>> float(bayesian_signed_rank(table, 0, 1, random_state=0)["first"]) > 0.9
     True
     """
+    import pandas as pd
+
     table = _table(accuracy)
     i, j = _column(accuracy, table, first, "first"), _column(accuracy, table, second, "second")
     rope = check_scalar(rope, "rope", low=0)
@@ -372,6 +377,8 @@ def bootstrap_ranks(accuracy, *, n_samples=2_000, level=0.05, random_state=None)
     >>> found.rank, float(found.low[0]) >= 1
     (array([1.25, 1.75]), True)
     """
+    import pandas as pd
+
     table = _table(accuracy)
     n_samples = check_scalar(n_samples, "n_samples", low=1, high=10**7, integer=True)
     level = check_scalar(level, "level", low=0, high=1, closed="neither")

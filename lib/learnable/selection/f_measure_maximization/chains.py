@@ -55,6 +55,8 @@ class LabelChain(LabelSetClassifier):
     to d + m - 1 inputs. Predict: O(n_draws m^2) for each instance; rule "JM" opens about m / p beginnings where the
     mode has probability p.
 
+    The most probable label vectors are had from ``joint_modes``, as a `JointModes`.
+
     Parameters
     ----------
     estimator : classifier, default=None
