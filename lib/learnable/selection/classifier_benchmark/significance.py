@@ -281,6 +281,7 @@ def holm_comparisons(accuracy, control):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
+    >>> import pandas as pd
     >>> table = pd.DataFrame(0.8 + 0.02 * rng.normal(size=(20, 3)) - [0.0, 0.05, 0.0], columns=list("abc"))
     >>> holm_comparisons(table, "a")["holm"].round(3).to_dict()
     {'b': 0.0, 'c': 0.55}
