@@ -366,8 +366,8 @@ LECTURE = [
         '      source="the source, Sec. 2", kind="worked")\n'
         'claim("The mean of 4, 0, 2, 2 stays near 2 from the second value on", reported=1, measured=start,\n'
         '      source="the source, Sec. 3", kind="worked")\n'
-        'compare("Mean square of the mean", scatter, [({{"n": 10}}, "0.1"), ({{"n": 40}}, "0.03")],\n'
-        '        figure="square", scale="100 repetitions")',
+        'compare("Mean square of the mean", scatter, [({{"n": 10}}, "0.1"), ({{"n": 40}}, "0.025")],\n'
+        '        figure="square", scale="100 repetitions", because="a mean of few squares scatters")',
     ),
     ("markdown", "## Explore"),
     (

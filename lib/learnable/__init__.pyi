@@ -8,6 +8,7 @@ from . import (
     linear as linear,
     graphs as graphs,
     selection as selection,
+    features as features,
 )
 
 __version__: str

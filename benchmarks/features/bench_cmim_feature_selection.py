@@ -1,0 +1,18 @@
+"""What a user would pick instead, beside cmim_feature_selection."""
+
+import numpy as np
+
+from benchmarks.harness import Benchmark
+from learnable.features.cmim_feature_selection import running_mean
+
+bench = Benchmark("cmim_feature_selection")
+for n in bench.sizes([10_000, 100_000, 1_000_000]):
+    x = np.random.default_rng(0).normal(size=n)
+    bench.compare(
+        "running mean",
+        size=n,
+        ours=lambda x=x: running_mean(x),
+        peers={"numpy cumsum": lambda x=x: np.cumsum(x) / np.arange(1, len(x) + 1)},
+        accuracy=lambda ours, peer: f"largest difference {np.abs(ours - peer).max():.0e}",
+    )
+bench.finish()

@@ -1,0 +1,13 @@
+"""A wrapper that takes big random steps: RVE and RVErS.
+
+The idea in two sentences, and the source (Author year).
+
+By concept:
+
+- :mod:`.means`: running means, and from when on to believe them;
+- :mod:`.experiments`: the tables of the source, at any scale.
+"""
+
+from learnable.features.randomized_variable_elimination.means import Settling, running_mean, settle, standard_error
+
+__all__ = ["Settling", "running_mean", "settle", "standard_error"]
