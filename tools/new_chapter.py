@@ -173,8 +173,8 @@ __all__ = ["scatter"]
 
 @study(
     source="Author year, Table 1",
-    paper={{"repetitions": 400, "n": [10, 40, 160]}},
-    lecture={{"repetitions": 100, "n": [10, 40]}},
+    paper={{"repetitions": 1000, "n": [10, 40, 160]}},
+    lecture={{"repetitions": 400, "n": [10, 40]}},
 )
 def scatter(random_state, *, n):
     """Square of the mean of n standard normal values: 1/n on average. Replace this example by the source's table."""
@@ -367,7 +367,7 @@ LECTURE = [
         'claim("The mean of 4, 0, 2, 2 stays near 2 from the second value on", reported=1, measured=start,\n'
         '      source="the source, Sec. 3", kind="worked")\n'
         'compare("Mean square of the mean", scatter, [({{"n": 10}}, "0.1"), ({{"n": 40}}, "0.025")],\n'
-        '        figure="square", scale="100 repetitions", because="a mean of few squares scatters")',
+        '        figure="square", scale="400 repetitions")',
     ),
     ("markdown", "## Explore"),
     (
