@@ -34,6 +34,12 @@ from tools.new_chapter import DOOR
 from tools.project import PARTS, ROOT, Chapter, chapters, executable_pages
 from tools.toc import arranged, written
 
+ROOMS = (
+    "benchmarks/results/{}.json",
+    "book/errata/{}.yml",
+    "lib/learnable/book/results/{}.json",
+    "tests/exercises/wrong/{}.diff",
+)
 LABEL = re.compile(r'(?:name=["\']|:label: |:name: |\$\$ \(|^\()([a-z]+(?:-[\w-]+)+)', re.M)
 
 
@@ -85,17 +91,20 @@ class Copy:
             self._copy_folder(old.code, folder / self.slug)
         self._open_door(root, folder)
         copied = {
-            old.tests: new.tests,
+            **{path: new.tests.with_name(path.name.replace(old.slug, self.slug)) for path in self._tests()},
             old.benchmark: new.benchmark,
             old.master: new.master,
-            **{
-                ROOT / pattern.format(old.slug): root / pattern.format(self.slug)
-                for pattern in ("benchmarks/results/{}.json", "book/errata/{}.yml", "tests/exercises/wrong/{}.diff")
-            },
+            **{ROOT / pattern.format(old.slug): root / pattern.format(self.slug) for pattern in ROOMS},
         }
         for source, target in copied.items():
             if source.exists():
                 _write(target, self.rename(source.read_text(encoding="utf-8")))
+
+    def _tests(self):
+        """The template's files of tests: test_slug.py and test_slug_experiments.py and the like."""
+        others = [c.slug for c in chapters() if c.slug.startswith(self.template.slug) and c.slug != self.template.slug]
+        found = sorted(self.template.tests.parent.glob(f"test_{self.template.slug}*.py"))
+        return [path for path in found if not any(path.stem.startswith(f"test_{slug}") for slug in others)]
 
     def _open_door(self, root, folder):
         """Export what the template exports; a name that the part has already stays with its first chapter."""
@@ -180,6 +189,16 @@ def share_runs(copies, root):
             theirs.cache_notebook_bundle(made, check_validity=False, overwrite=True)
 
 
+def share_draws(copies, root):
+    """Let the studies of a copy draw the random numbers of its template: the seed depends on the chapter's name."""
+    path = root / "lib" / "learnable" / "book" / "study.py"
+    text, names = path.read_text(encoding="utf-8"), {copy.slug: copy.template.slug for copy in copies}
+    seeded = text.replace("_canonical([self.chapter, ", f"_canonical([{names!r}.get(self.chapter, self.chapter), ")
+    if seeded == text:
+        raise ValueError(f"{path} no longer makes a seed from the chapter's name as expected")
+    _write(path, seeded)
+
+
 def make(folder, count=90, environment=None, runs=False):
     """Write the project; return its chapters as ``(part, slug)``, in reading order."""
     folder = Path(folder).resolve()
@@ -211,6 +230,7 @@ def make(folder, count=90, environment=None, runs=False):
                 copies[-1].write(folder)
             order.append((part, entry["slug"]))
             before.add(entry["slug"])
+    share_draws(copies, folder)
     _write(folder / "_toc.yml", contents(order, folder))
     python = sys.executable
     if environment:

@@ -11,10 +11,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from scipy.special import gammaln
+
+from learnable._bits import popcount
 
 __all__ = [
     "Prior",
@@ -23,7 +23,6 @@ __all__ = [
     "enumerate_binary",
     "enumerate_general",
     "mix_rows",
-    "pack_bits",
     "prior_tables",
     "subsets",
     "thick_thin",
@@ -52,26 +51,6 @@ def prior_tables(kind, ess, n, r_max):
     r = np.arange(1, r_max + 1, dtype=float)[:, None]
     whole = np.vstack([np.zeros(n + 1), gammaln(r) - gammaln(r + N)])
     return Prior(kind == "bdeu", ess, gammaln(1 + N), whole)
-
-
-def pack_bits(columns):
-    """Columns of zeros and ones as uint64 words of 64 rows."""
-    n_nodes, n = columns.shape
-    words = np.zeros((n_nodes, max(1, -(-n // 64)) * 8), dtype=np.uint8)
-    packed = np.packbits(columns.astype(np.uint8), axis=1, bitorder="little")
-    words[:, : packed.shape[1]] = packed
-    return words.view(np.uint64)
-
-
-@intrinsic
-def popcount(typingctx, word):
-    """Number of ones of a 64-bit word, by the instruction of the processor."""
-
-    def codegen(context, builder, signature, args):
-        kind = args[0].type
-        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [kind], ir.FunctionType(kind, [kind])), args)
-
-    return types.uint64(types.uint64), codegen
 
 
 @njit(cache=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from learnable._bits import pack_bits
 from learnable.graphs.bn_model_averaging import _kernels
 from learnable.graphs.dags import DAG
 from learnable.graphs.discrete import LARGEST_TABLE, DiscreteNetwork, check_codes
@@ -374,7 +375,7 @@ def _scores(columns, r, limit, sizes, k, prior):
         N = np.arange(n + 1, dtype=float)
         a = np.array([1.0 if kind == "k2" else ess / 2 ** (s + 1) for s in range(k + 1)])[:, None]
         ones, whole = gammaln(a + N) - gammaln(a), gammaln(2 * a) - gammaln(2 * a + N)
-        _kernels.enumerate_binary(_kernels.pack_bits(columns), n, first_child, starts[:-1], k, ones, whole, out)
+        _kernels.enumerate_binary(pack_bits(columns), n, first_child, starts[:-1], k, ones, whole, out)
     else:
         table = _kernels.Table(np.ascontiguousarray(columns), r)
         tables = _kernels.prior_tables(kind, ess, n, int(r.max()))
