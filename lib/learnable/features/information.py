@@ -271,8 +271,7 @@ def code_columns(X):
     array([3, 2])
     """
     if hasattr(X, "iloc"):
-        kinds = {dtype.kind for dtype in X.dtypes}
-        if not kinds <= set("biuf"):
+        if not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes):
             return _assemble([_codes_of(X.iloc[:, j]) for j in range(X.shape[1])], len(X))
         X = X.to_numpy()
     X = np.asarray(X)
@@ -436,7 +435,8 @@ def _codes_of(column):
         column = column.to_numpy()
     if column.dtype.kind == "O":
         places = {}
-        return np.array([places.setdefault(None if value != value else value, len(places)) for value in column])
+        values = (None if isinstance(value, float) and value != value else value for value in column)
+        return np.array([places.setdefault(value, len(places)) for value in values])
     if column.dtype.kind in "biu" and len(column):
         low, high = int(column.min()), int(column.max())
         if high - low < LARGEST_RANGE:
