@@ -70,7 +70,7 @@ def kind_of(value):
     """Which of `KINDS` a public object is; a result is what functions return or raise."""
     if not inspect.isclass(value):
         return "function" if inspect.isroutine(value) or hasattr(value, "py_func") else "data"
-    if issubclass(value, BaseEstimator):
+    if issubclass(value, BaseEstimator) and hasattr(value, "fit"):
         return "estimator"
     frozen = dataclasses.is_dataclass(value) and value.__dataclass_params__.frozen
     return "result" if frozen or issubclass(value, (tuple, Exception)) else "class"

@@ -14,7 +14,7 @@ import json
 from functools import cache, lru_cache
 from pathlib import Path
 
-from learnable.book.sources import PACKAGE_NAME, Sources, strings
+from learnable.book.sources import PACKAGE_NAME, sources, strings
 from tools.project import ROOT
 
 
@@ -24,8 +24,7 @@ class Dependencies:
     def __init__(self, root=ROOT):
         self.root = Path(root)
         self.library = self.root / "lib"
-        self._sources = Sources(self.library)
-        self._sources.exports = cache(self._sources.exports)
+        self._sources = sources(self.library)
         self._needed = cache(lambda code: self._sources.needed(ast.parse(code)))
         self._digest = cache(self._digest)
         self._hash_file = lru_cache(maxsize=None)(lambda path: hashlib.sha256(path.read_bytes()).hexdigest())

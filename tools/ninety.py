@@ -54,8 +54,22 @@ class Copy:
         old = self.template
         text = re.sub(rf"learnable\.{old.part}\.{old.slug}\b", f"learnable.{self.part}.{self.slug}", text)
         text = re.sub(rf"learnable\.{old.part} import {old.slug}\b", f"learnable.{self.part} import {self.slug}", text)
+        text = re.sub(rf"from learnable\.{old.part} import ([A-Za-z][\w, ]*)", self._through_the_door, text)
         text = re.sub(rf"\b{old.part}/{old.slug}\b", f"{self.part}/{self.slug}", text)
         return re.sub(rf"\b{old.slug}\b", self.slug, text)
+
+    def _through_the_door(self, match):
+        """An import through the part's front door: what the template exports there comes from the copy itself."""
+        old, names = self.template, [name.strip() for name in match[1].split(",")]
+        own = [name for name in names if self._doors.get(name) == [old.slug]]
+        rest = [name for name in names if name not in own]
+        lines = [f"from learnable.{self.part}.{self.slug} import {', '.join(own)}"] if own else []
+        lines += [f"from learnable.{old.part} import {', '.join(rest)}"] if rest else []
+        return "; ".join(lines)
+
+    @cached_property
+    def _doors(self):
+        return Sources(ROOT / "lib").exports(("learnable", self.template.part))
 
     def labelled(self, text):
         """The same text with labels of this chapter's own in place of the template's."""
@@ -115,8 +129,7 @@ class Copy:
             _write(index, index.read_text(encoding="utf-8").replace("\n)", f"\n{line}\n)", 1))
         stub = folder / "__init__.pyi"
         taken = stub.read_text(encoding="utf-8") if stub.exists() else ""
-        names = Sources(ROOT / "lib").exports(("learnable", self.template.part))
-        new = [n for n, home in names.items() if home == [self.template.slug] and f" {n} as {n}," not in taken]
+        new = [n for n, home in self._doors.items() if home == [self.template.slug] and f" {n} as {n}," not in taken]
         if new:
             _write(stub, taken + f"from .{self.slug} import (\n" + "".join(f"    {n} as {n},\n" for n in new) + ")\n")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
-__all__ = ["PACKAGE_NAME", "Sources", "code_digest"]
+__all__ = ["PACKAGE_NAME", "Sources", "code_digest", "sources"]
 
 PACKAGE_NAME = "learnable"
 
@@ -18,7 +18,8 @@ class Sources:
 
     def __init__(self, library):
         self.library = Path(library)
-        self.parse = lru_cache(maxsize=None)(self._parse)
+        self._parsed = cache(self._parse)
+        self._stubs = cache(_stub)
 
     def needed(self, tree, package=None):
         """Files that the code in ``tree`` imports, directly or through others, in sorted order.
@@ -33,8 +34,11 @@ class Sources:
                 pending.extend(self.parse(path)[0])
         return sorted(found)
 
-    def _parse(self, path):
-        """``(files imported, strings)`` of a module."""
+    def parse(self, path):
+        """``(files imported, strings)`` of a module; read again only if the file has changed."""
+        return self._parsed(path, _stamp(path))
+
+    def _parse(self, path, stamp):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         package = path.relative_to(self.library).parent.parts
         return tuple(self.imported(tree, package)), strings(tree)
@@ -61,9 +65,7 @@ class Sources:
         stub = self.library.joinpath(*package, "__init__.pyi")
         if not package or not stub.is_file():
             return {}
-        tree = ast.parse(stub.read_text(encoding="utf-8"))
-        lines = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-        return {alias.name: node.module.split(".") for node in lines for alias in node.names}
+        return self._stubs(stub, _stamp(stub))
 
     def _files(self, dotted):
         """The module's own file and the ``__init__`` of every package above it."""
@@ -74,6 +76,22 @@ class Sources:
             for path in (place / "__init__.py", place.with_name(place.name + ".py")):
                 if path.is_file():
                     yield path
+
+
+def _stamp(path):
+    """What tells a file from an earlier version of it without reading it."""
+    told = path.stat()
+    return told.st_mtime_ns, told.st_size
+
+
+def _stub(path, stamp):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    lines = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    return {alias.name: node.module.split(".") for node in lines for alias in node.names}
+
+
+sources = cache(Sources)
+_digests = {}
 
 
 def strings(tree):
@@ -88,18 +106,26 @@ def code_digest(path):
     ``__init__``, which holds the version.
     """
     path = Path(path).resolve()
+    stamps, digest = _digests.get(path, ({}, None))
+    if digest and all(file.exists() and _stamp(file) == stamp for file, stamp in stamps.items()):
+        return digest
     inside = [folder.parent for folder in path.parents if folder.name == PACKAGE_NAME]
     library = inside[0] if inside else Path(__file__).resolve().parents[2]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = path.relative_to(library).parent.parts if inside else None
     root, shown = library / PACKAGE_NAME / "__init__.py", library / PACKAGE_NAME / "book"
-    needed = [file for file in Sources(library).needed(tree, package) if file not in (path, root)]
-    told = [["", _meaning(path)]]
-    told += [[file.relative_to(library).as_posix(), _meaning(file)] for file in needed if shown not in file.parents]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    needed = [file for file in sources(library).needed(tree, package) if file not in (path, root)]
+    told = [["", _meaning(path, _stamp(path))]]
+    made = [file for file in needed if shown not in file.parents]
+    told += [[file.relative_to(library).as_posix(), _meaning(file, _stamp(file))] for file in made]
+    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    stubs = [file.with_suffix(".pyi") for file in needed if file.with_suffix(".pyi").exists()]
+    _digests[path] = {file: _stamp(file) for file in (path, *needed, *stubs)}, digest
+    return digest
 
 
-def _meaning(path):
+@cache
+def _meaning(path, stamp):
     """A hash of the module as the parser sees it, without docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):

@@ -11,10 +11,6 @@ from .information import (
     mutual_information as mutual_information,
     symmetrical_uncertainty as symmetrical_uncertainty,
 )
-from .selectors import (
-    ColumnSelector as ColumnSelector,
-    DiscreteSelector as DiscreteSelector,
-)
 from .subsets import (
     EstimatorSubsets as EstimatorSubsets,
     NaiveBayesSubsets as NaiveBayesSubsets,
