@@ -52,10 +52,10 @@ def compared(part):
     told = read_data(path)
     lines = [
         "## Compared on the same data\n",
-        f"Each row is the mean over {told['splits']} random halves of the data: columns are chosen on one half, a logistic "
-        "regression on the chosen columns is scored on the other, so that no selector has seen the test rows. *Stability* "
-        "is the overlap of the sets chosen from two different halves (common columns over all columns of the two, 1 if "
-        "always the same). Seconds are of one processor, for one selection. Measured on "
+        f"Each row is the mean over {told['splits']} random halves of the data: columns are chosen on one half, and a "
+        "logistic regression on the chosen columns is scored on the other, so that no selector has seen the test rows. "
+        "*Stability* is the overlap of the sets chosen from two different halves (common columns over all columns of "
+        "the two, 1 if always the same). Seconds are of one processor, for one selection. Measured on "
         f"{told['measured']}, load {told['machine']['load']}.\n",
     ]
     for name in dict.fromkeys(row["data"] for row in told["rows"]):

@@ -1,9 +1,9 @@
 """Five ways to choose columns, on the same three real data sets: accuracy, columns, seconds, stability.
 
 Each selector is fitted on the training half of every split, and the same logistic regression on the columns that it
-kept is scored on the other half; the labels of the test rows are seen by nobody before. Stability is the mean overlap of
-the sets that two splits lead to (Jaccard: common columns over all columns of the two). Seconds are of the processor, for
-one fit. The landing page of the part shows the table from ``book/data/compared_features.json``.
+kept is scored on the other half; the labels of the test rows are seen by nobody before. Stability is the mean overlap
+of the sets that two splits lead to (Jaccard: common columns over all columns of the two). Seconds are of the processor,
+for one fit. The landing page of the part shows the table from ``book/data/compared_features.json``.
 
     python -m benchmarks.features.bench_selectors [--smoke]
 """
