@@ -11,5 +11,5 @@ in modules named after the concept (``learnable.optim``, ``learnable.trees``). N
 
 import lazy_loader
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
