@@ -91,7 +91,23 @@ from learnable.linear.linear_discrimination import (
     SigmoidRiskClassifier,
     SplitERM,
 )
-from learnable.selection.classifier_benchmark import PNN, RDA, KernelELM, RotationForest
+from learnable.selection.classifier_benchmark import (
+    ELM,
+    LVQ,
+    PNN,
+    RDA,
+    VFI,
+    AveragedMLP,
+    Dagging,
+    HyperPipes,
+    KernelELM,
+    MultiBoost,
+    OneR,
+    RandomCommittee,
+    RandomSubSpace,
+    RBFNet,
+    RotationForest,
+)
 from learnable.selection.f_measure_maximization import (
     BaggedFMeasureTree,
     FMeasurePlugIn,
@@ -150,6 +166,17 @@ CLASSIFIERS = {
     PNN: lambda s, t: PNN(spread=0.7 * s),
     RDA: lambda s, t: RDA(),
     RotationForest: lambda s, t: RotationForest(5, random_state=0),
+    ELM: lambda s, t: ELM(10, random_state=0),
+    LVQ: lambda s, t: LVQ(6, n_epochs=3, random_state=0),
+    VFI: lambda s, t: VFI(),
+    AveragedMLP: lambda s, t: AveragedMLP(2, n_hidden=2, random_state=0),
+    Dagging: lambda s, t: Dagging(random_state=0),
+    HyperPipes: lambda s, t: HyperPipes(),
+    MultiBoost: lambda s, t: MultiBoost(random_state=0),
+    OneR: lambda s, t: OneR(),
+    RandomCommittee: lambda s, t: RandomCommittee(3, random_state=0),
+    RandomSubSpace: lambda s, t: RandomSubSpace(3, random_state=0),
+    RBFNet: lambda s, t: RBFNet(6, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),

@@ -401,7 +401,7 @@ def test_rotation_forest_beats_its_trees_and_repeats_itself():
 
 def test_roster_has_names_grids_and_families():
     medium, full = cb.roster(random_state=3), cb.roster("full")
-    assert len({one.name for one in full}) == len(full) == 24 and len(medium) == 19
+    assert len({one.name for one in full}) == len(full) == 36 and len(medium) == 19
     assert {one.name for one in medium} < {one.name for one in full}
     forest = next(one for one in medium if one.name == "rf")
     assert forest.grid_for(5) == {"max_features": [2, 4]} and forest.grid_for(1) == {"max_features": [1]}

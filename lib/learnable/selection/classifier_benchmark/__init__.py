@@ -5,12 +5,21 @@ By concept:
 - :mod:`.protocol`: prepared inputs, shared partitions, the score of one classifier on one data set;
 - :mod:`.roster`: who takes part, with families and grids;
 - :mod:`.contestants`: kernel ELM, probabilistic network, RDA and rotation forest, which scikit-learn lacks;
+- :mod:`.small_rules`: ELM, one input, boxes, feature intervals, codebooks, radial basis functions;
+- :mod:`.committees`: averaged networks, MultiBoost, random committees and subspaces, Dagging;
 - :mod:`.ranking`: ranks, probabilities of being best, percentages of the best, weighted means;
 - :mod:`.significance`: Friedman, Nemenyi, Wilcoxon and Holm, the Bayesian signed-rank test, the bootstrap;
 - :mod:`.published`: the figures of the source, to be read again;
 - :mod:`.experiments`: the comparison itself, at any scale.
 """
 
+from learnable.selection.classifier_benchmark.committees import (
+    AveragedMLP,
+    Dagging,
+    MultiBoost,
+    RandomCommittee,
+    RandomSubSpace,
+)
 from learnable.selection.classifier_benchmark.contestants import PNN, RDA, KernelELM, RotationForest, ridge_path
 from learnable.selection.classifier_benchmark.protocol import (
     CellScore,
@@ -42,17 +51,29 @@ from learnable.selection.classifier_benchmark.significance import (
     nemenyi_difference,
     nemenyi_groups,
 )
+from learnable.selection.classifier_benchmark.small_rules import ELM, LVQ, VFI, HyperPipes, OneR, RBFNet
 
 __all__ = [
+    "ELM",
+    "LVQ",
     "PNN",
     "RDA",
+    "VFI",
+    "AveragedMLP",
     "CellScore",
     "CoverageCurve",
+    "Dagging",
     "Entrant",
     "FriedmanTest",
+    "HyperPipes",
     "KernelELM",
+    "MultiBoost",
+    "OneR",
     "PairComparison",
     "Partitions",
+    "RBFNet",
+    "RandomCommittee",
+    "RandomSubSpace",
     "RankIntervals",
     "RotationForest",
     "bayesian_signed_rank",

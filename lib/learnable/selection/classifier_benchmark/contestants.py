@@ -19,8 +19,8 @@ from learnable.validation import check_finite_array, check_rng, check_scalar, ch
 __all__ = ["PNN", "RDA", "KernelELM", "RotationForest", "ridge_path"]
 
 
-class _Contestant(ClassifierMixin, BaseEstimator):
-    """What the four share: labels in, codes inside, labels out by the largest score."""
+class Contestant(ClassifierMixin, BaseEstimator):
+    """What the contestants share: labels in, codes inside, labels out by the largest score."""
 
     def _start(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -29,6 +29,15 @@ class _Contestant(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError(f"y must have two classes or more, got 1 class: {self.classes_.tolist()}")
         return X, codes
+
+    def _standardise(self, X):
+        """Remember centre and spread of the inputs; trees of scikit-learn compare in single precision and units."""
+        spread = X.std(axis=0)
+        self._mean, self._scale = X.mean(axis=0), np.where(spread > 0, spread, 1.0)
+        return self._standard(X)
+
+    def _standard(self, X):
+        return np.ascontiguousarray((X - self._mean) / self._scale)
 
     def _points(self, X):
         check_is_fitted(self)
@@ -40,7 +49,7 @@ class _Contestant(ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
 
-class KernelELM(_Contestant):
+class KernelELM(Contestant):
     """Kernel extreme learning machine: kernel ridge regression on targets -1 and +1. Cost O(n^3), prediction O(n d).
 
     With the Gaussian kernel matrix K and one column of T for each class, the weights are (K + I/C)^-1 T, and the class
@@ -135,7 +144,7 @@ def ridge_path(K, targets, C_values):
     return vectors @ shrunk
 
 
-class PNN(_Contestant):
+class PNN(Contestant):
     """Probabilistic neural network: class score sum exp(-b^2 ||x - x_i||^2) over the class. Prediction O(n d).
 
     b = sqrt(log 2) / spread, so that the kernel is 1/2 at the distance `spread` (Fernandez-Delgado et al. 2014, pnn_m).
@@ -175,7 +184,7 @@ class PNN(_Contestant):
         return softmax(self._scores(self._points(X)), axis=1)
 
 
-class RDA(_Contestant):
+class RDA(Contestant):
     """Regularised discriminant analysis: covariances between QDA and LDA, and towards a sphere. Cost O(n d^2 + k d^3).
 
     With the scatter S_k of class k and their sum S, the covariance is ((1 - p) S_k + p S) / ((1 - p) n_k + p n), and
@@ -240,7 +249,7 @@ class RDA(_Contestant):
         return softmax(self._scores(self._points(X)), axis=1)
 
 
-class RotationForest(_Contestant):
+class RotationForest(Contestant):
     """Rotation forest: every tree sees the inputs in axes of its own. Cost O(n_estimators (n d^2 + tree)).
 
     For each tree the inputs are dealt into groups of `group_size`; the principal axes of each group, found on three

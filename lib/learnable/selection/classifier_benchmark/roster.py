@@ -27,7 +27,15 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from learnable.selection.classifier_benchmark.committees import (
+    AveragedMLP,
+    Dagging,
+    MultiBoost,
+    RandomCommittee,
+    RandomSubSpace,
+)
 from learnable.selection.classifier_benchmark.contestants import PNN, RDA, KernelELM, RotationForest
+from learnable.selection.classifier_benchmark.small_rules import ACTIVATIONS, ELM, LVQ, VFI, HyperPipes, OneR, RBFNet
 from learnable.validation import check_choice, check_scalar, check_seed
 
 __all__ = ["Entrant", "roster"]
@@ -44,7 +52,7 @@ class Entrant:
     ----------
     name : str
     family : str
-        As in the source (RF, SVM, NNET, DT, BST, BAG, DA, BY, NN, LMR, RL, OM), or "new".
+        As in the source (RF, SVM, NNET, DT, BST, BAG, DA, BY, NN, LMR, RL, OEN, OM), or "new".
     estimator : BaseEstimator
         Not fitted.
     grid : dict
@@ -83,7 +91,7 @@ def roster(scale="medium", *, random_state=None):
     Parameters
     ----------
     scale : {"medium", "full"}, default="medium"
-        "medium" has 19 classifiers with grids of at most 16 points, forests of 100 trees; "full" has 24 with the
+        "medium" has 19 classifiers with grids of at most 16 points, forests of 100 trees; "full" has 36 with the
         source's grids (500 points for a Gaussian kernel), forests of 500 trees.
     random_state : None, int or Generator
         One number is drawn from it for every classifier that draws random numbers.
@@ -97,7 +105,7 @@ def roster(scale="medium", *, random_state=None):
     >>> [entrant.name for entrant in roster()][:4]
     ['rf', 'rf_default', 'rotation', 'svm_rbf']
     >>> len(roster("full")) - len(roster())
-    5
+    17
     """
     check_choice(scale, "scale", ("medium", "full"))
     full, seed = scale == "full", {"random_state": check_seed(random_state)}
@@ -146,7 +154,29 @@ def _further(seed):
         Entrant("mlp", "NNET", MLPClassifier(max_iter=500, **seed), sizes, "mlp_t"),
         Entrant("gaussian_process", "OM", GaussianProcessClassifier(**seed), {}, "gaussprRadial_R"),
         Entrant("centroid", "OM", NearestCentroid(), {"shrink_threshold": [None, 0.5, 1.0, 2.0]}, "pam_t"),
+        Entrant("elm", "NNET", ELM(**seed), _layers(), "elm_m"),
+        Entrant(
+            "averaged_mlp", "NNET", AveragedMLP(**seed), {"n_hidden": [1, 3, 5], "alpha": [0.0, 0.1, 1e-4]}, "avNNet_t"
+        ),
+        Entrant("lvq", "NNET", LVQ(n_neighbors=5, **seed), {"version": [1, 3]}, "lvq_R"),
+        Entrant("rbf_network", "NNET", RBFNet(**seed), {}, "RBFNetwork_w"),
+        Entrant("multiboost", "BST", MultiBoost(**seed), {}, "MAB_DecisionStump_w"),
+        Entrant("multiboost_trees", "BST", MultiBoost(_j48(), **seed), {}, "MAB_J48_w"),
+        Entrant("random_committee", "OEN", RandomCommittee(**seed), {}, "RandomCommittee_w"),
+        Entrant("random_subspace", "DT", RandomSubSpace(**seed), {}, "RandomSubSpace_w"),
+        Entrant("dagging", "OEN", Dagging(**seed), {}, "Dagging_w"),
+        Entrant("one_r", "RL", OneR(), {}, "OneR_w"),
+        Entrant("hyper_pipes", "OM", HyperPipes(), {}, "HyperPipes_w"),
+        Entrant("vfi", "OM", VFI(), {}, "VFI_w"),
     ]
+
+
+def _layers():
+    return {"activation": list(ACTIVATIONS), "n_hidden": np.linspace(3, 200, 20).round().astype(int).tolist()}
+
+
+def _j48():
+    return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
 
 
 def _neighbours(full):
