@@ -1,5 +1,7 @@
 """The claims of Fernandez-Delgado et al. (2014), and of the tests that suit such a table."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -637,3 +639,28 @@ def test_inputs_are_not_modified():
     K = np.eye(3)
     cb.ridge_path(K, np.ones((3, 1)), [1.0, 2.0])
     np.testing.assert_array_equal(K, np.eye(3))
+
+
+class _Slow(DecisionTreeClassifier):
+    """Uses a little processor time in every fit, and counts the fits."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        _Slow.fits += 1
+        started = time.process_time()
+        while time.process_time() - started < 0.02:
+            pass
+        return super().fit(X, y)
+
+
+def test_a_cell_that_takes_too_long_is_an_error_and_stops():
+    X, y = load_iris(return_X_y=True)
+    shared, grid = cb.make_partitions(y, random_state=0), {"max_depth": [1, 2, 3, 4, 5, 6, 7, 8]}
+    found = cb.evaluate(_Slow(), X, y, shared, grid=grid, max_seconds=0.05)
+    assert "TimeoutError" in found.error and np.isnan(found.accuracy)
+    assert _Slow.fits <= 4
+    whole = cb.evaluate(_Slow(), X, y, shared, grid=grid)
+    assert whole.error is None and _Slow.fits >= 12
+    with pytest.raises(ValueError, match="max_seconds"):
+        cb.evaluate(_Slow(), X, y, shared, max_seconds=0)

@@ -7,14 +7,15 @@ accuracies are averaged. The partitions belong to the data set, not to the class
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, confusion_matrix
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from learnable.validation import (
@@ -226,7 +227,7 @@ def _halves(rows, codes, rng):
     return tuple(np.sort(np.concatenate(side)) for side in sides)
 
 
-def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper"):
+def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper", max_seconds=None):
     """Score one classifier on one data set: choose its parameters, then average over the folds.
 
     Cost: one fit for each point of the grid, and one for each fold; under "nested" the grid is tried in every fold.
@@ -247,6 +248,9 @@ def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper"):
         "paper" chooses the parameters once, on halves of *all* rows, so that test rows of the folds take part in the
         choice (Fernandez-Delgado et al. 2014, Sec. 3). "nested" chooses them anew on halves of the training rows of
         each fold.
+    max_seconds : float, optional
+        Processor seconds after which no further fit begins: the cell is an error, "TimeoutError". A fit that has begun
+        ends. With a limit the result may depend on the machine; by default there is none.
 
     Returns
     -------
@@ -274,13 +278,18 @@ def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper"):
     last = max(int(part.max()) for pair in (partitions.tuning, *partitions.folds) for part in pair)
     if last >= len(codes):
         raise ValueError(f"partitions name row {last}, but y has {len(codes)} rows")
+    if max_seconds is not None:
+        check_scalar(max_seconds, "max_seconds", low=0, closed="neither")
     n_folds, y = len(partitions.folds), labels[codes]
+    clock = _Clock(max_seconds)
     try:
         with warnings.catch_warnings():
-            for kind in (FitFailedWarning, ConvergenceWarning, UserWarning, RuntimeWarning):
+            for kind in (ConvergenceWarning, UserWarning, RuntimeWarning):
                 warnings.simplefilter("ignore", kind)
-            params = _choose_all(estimator, X, y, codes, partitions, grid, protocol)
-            scores = [_score(estimator, p, X, y, *pair) for p, pair in zip(params, partitions.folds, strict=True)]
+            params = _choose_all(estimator, X, y, codes, partitions, grid, protocol, clock)
+            scores = [
+                _score(clock, estimator, p, X, y, *pair) for p, pair in zip(params, partitions.folds, strict=True)
+            ]
     except Exception as trouble:  # whatever a classifier may raise is a result of the comparison
         absent = np.full(n_folds, np.nan)
         return CellScore(np.nan, np.nan, absent, absent.copy(), (), f"{type(trouble).__name__}: {trouble}")
@@ -289,25 +298,49 @@ def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper"):
     return CellScore(float(accuracy.mean()), float(kappa.mean()), accuracy, kappa, tuple(told), None)
 
 
-def _choose_all(estimator, X, y, codes, partitions, grid, protocol):
+class _Clock:
+    """Raises when the processor has been at it for too long."""
+
+    def __init__(self, limit):
+        self.limit, self.started = limit, time.process_time()
+
+    def check(self):
+        if self.limit is not None and time.process_time() - self.started > self.limit:
+            raise TimeoutError(f"more than {self.limit:g} s of processor time")
+
+
+def _choose_all(estimator, X, y, codes, partitions, grid, protocol, clock):
     """Parameters for each fold."""
     if not grid:
         return [{} for _ in partitions.folds]
     if protocol == "paper":
-        return [_choose(estimator, X, y, grid, partitions.tuning)] * len(partitions.folds)
+        return [_choose(clock, estimator, X, y, grid, partitions.tuning)] * len(partitions.folds)
     # The halves of a fold follow from the fold: another classifier gets the same ones.
     rngs = (np.random.default_rng([number, len(train)]) for number, (train, _) in enumerate(partitions.folds))
     halves = [_halves(train, codes, rng) for (train, _), rng in zip(partitions.folds, rngs, strict=True)]
-    return [_choose(estimator, X, y, grid, pair) for pair in halves]
+    return [_choose(clock, estimator, X, y, grid, pair) for pair in halves]
 
 
-def _choose(estimator, X, y, grid, pair):
+def _choose(clock, estimator, X, y, grid, pair):
     """The grid point with the best accuracy on the test half; the first among equals. Points that fail lose."""
-    search = GridSearchCV(clone(estimator), grid, scoring="accuracy", cv=[pair], refit=False, error_score=np.nan)
-    return search.fit(X, y).best_params_
+    best, chosen, trouble = -np.inf, None, None
+    for params in ParameterGrid(grid):
+        try:
+            accuracy, _ = _score(clock, estimator, params, X, y, *pair)
+        except TimeoutError:
+            raise
+        except Exception as raised:  # this point loses; if all do, the cell has no score
+            trouble = raised
+        else:
+            if accuracy > best:
+                best, chosen = accuracy, params
+    if chosen is None:
+        raise trouble
+    return chosen
 
 
-def _score(estimator, params, X, y, train, test):
+def _score(clock, estimator, params, X, y, train, test):
+    clock.check()
     model = clone(estimator).set_params(**params)
     model.fit(_safe_indexing(X, train), y[train])
     said, truth = model.predict(_safe_indexing(X, test)), y[test]

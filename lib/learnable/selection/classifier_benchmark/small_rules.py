@@ -112,9 +112,9 @@ class HyperPipes(Contestant):
 class OneR(Contestant):
     """The best rule on one input: intervals with a class each (Holte 1993; OneR_w). Cost O(d n log n).
 
-    An interval grows until its commonest class has `min_bucket` rows, and on while that class goes on; equal values
-    stay together, and neighbours with the same class are joined. The input with fewest errors on the training rows
-    decides, the first of equal ones.
+    An interval grows value by value until its commonest class has `min_bucket` rows, and on as long as that class is
+    among the commonest at the next value; neighbours with the same class are joined. The input with fewest errors on
+    the training rows decides, the first of equal ones.
 
     Parameters
     ----------
@@ -386,28 +386,33 @@ def _buckets(x, codes, k, least):
     """Ends and classes of Holte's intervals on a sorted input, and the rows on which they err."""
     n = len(x)
     ends, labels = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    errors = np.zeros(n, dtype=np.int64)
-    made, start = 0, 0
-    while start < n:
-        counts = np.zeros(k, dtype=np.int64)
-        best, stop = codes[start], start
-        while stop < n:
-            reached = counts[best] >= least
-            if reached and x[stop] != x[stop - 1] and codes[stop] != best:
-                break
-            counts[codes[stop]] += 1
-            if counts[codes[stop]] > counts[best]:
-                best = codes[stop]
+    counts, group = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64)
+    made, wrong, value = 0, 0, 0
+    while value < n:
+        group[:] = 0
+        stop = value
+        while stop < n and x[stop] == x[value]:
+            group[codes[stop]] += 1
             stop += 1
-        wrong = stop - start - counts[best]
-        if made and labels[made - 1] == best:
-            ends[made - 1] = stop
-            errors[made - 1] += wrong
-        else:
-            ends[made], labels[made], errors[made] = stop, best, wrong
-            made += 1
-        start = stop
-    return ends[:made], labels[:made], errors[:made].sum()
+        leader = np.argmax(counts)
+        if counts[leader] >= least and group[leader] < group.max():
+            made, wrong = _close(ends, labels, made, wrong, value, counts)
+            counts[:] = 0
+        counts += group
+        value = stop
+    made, wrong = _close(ends, labels, made, wrong, n, counts)
+    return ends[:made], labels[:made], wrong
+
+
+@njit(cache=True)
+def _close(ends, labels, made, wrong, stop, counts):
+    """End an interval before row `stop`; join it to the one before if both have the same class."""
+    leader = np.argmax(counts)
+    if made == 0 or labels[made - 1] != leader:
+        labels[made] = leader
+        made += 1
+    ends[made - 1] = stop
+    return made, wrong + counts.sum() - counts[leader]
 
 
 @njit(cache=True)
