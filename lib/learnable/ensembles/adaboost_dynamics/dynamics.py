@@ -15,6 +15,7 @@ that they can return.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -293,12 +294,12 @@ class AdaBoostMatrix:
         total = np.abs(lam).sum()
         kept = np.empty((T + 1 if keep_weights else 0, m))
         columns, r, margins = np.empty(T, np.int64), np.empty(T), np.empty(T)
+        start, record = _Start(d, state, lam, scores, total), _Record(kept, columns, r, margins)
         if callable(self.selector):
-            done = self._run_callable(d, state, lam, scores, total, kept, columns, r, margins)
+            done = self._run_callable(start, record)
         else:
             draws = check_rng(self.random_state).random(T if self.tie == "random" else 0)
-            settings = (self._rank, self._least, self.tie_tol, self._forced)
-            done = _run(M, d, state, lam, scores, total, *settings, draws, kept, columns, r, margins)
+            done = _run(M, start, _Choice(self._rank, self._least, self.tie_tol, self._forced, draws), record)
         if done < T and r[done] > 0.0:
             raise RuntimeError(
                 f"the column of step {done} makes no error on the rows that have weight: its edge is one"
@@ -309,7 +310,9 @@ class AdaBoostMatrix:
             )
         return History(kept if keep_weights else None, columns, r, margins, lam, scores, d)
 
-    def _run_callable(self, d, small, lam, scores, total, kept, columns, r, margins):
+    def _run_callable(self, start, record):
+        d, small, lam, scores, total = start
+        kept, columns, r, margins = record
         for t in range(len(columns)):
             if len(kept):
                 kept[t] = d
@@ -327,6 +330,35 @@ class AdaBoostMatrix:
         if len(kept):
             kept[-1] = d
         return len(columns)
+
+
+class _Start(NamedTuple):
+    """Where a run begins, and what it moves: weights, logarithms of tiny ones, votes, scores, sum of |votes|."""
+
+    d: np.ndarray
+    small: np.ndarray
+    lam: np.ndarray
+    scores: np.ndarray
+    total: float
+
+
+class _Choice(NamedTuple):
+    """How a column is chosen: order among equals, smallest edge, tolerance, a given sequence, random numbers."""
+
+    rank: np.ndarray
+    least: float
+    tie_tol: float
+    forced: np.ndarray
+    draws: np.ndarray
+
+
+class _Record(NamedTuple):
+    """What is written down in each round: weights before it, column, edge, margin after it."""
+
+    kept: np.ndarray
+    columns: np.ndarray
+    r: np.ndarray
+    margins: np.ndarray
 
 
 def _log_state(logs):
@@ -438,8 +470,11 @@ def _step(M, d, small, j):
 
 
 @njit(cache=True)
-def _run(M, d, small, lam, scores, total, rank, least, tie_tol, forced, draws, kept, columns, r, margins):
+def _run(M, start, choice, record):
     m, n = M.shape
+    d, small, lam, scores, total = start
+    rank, least, tie_tol, forced, draws = choice
+    kept, columns, r, margins = record
     values = np.empty(n)
     for t in range(columns.size):
         if kept.shape[0] > 0:
