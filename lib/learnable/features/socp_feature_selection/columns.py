@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 from learnable.features.socp_feature_selection.feasibility import least_load
 from learnable.features.socp_feature_selection.interior_point import solve_restricted
-from learnable.features.socp_feature_selection.polish import polish
+from learnable.features.socp_feature_selection.polish import guess_from_interior, guess_from_solution, polish
 from learnable.features.socp_feature_selection.programs import ConeProgram
 from learnable.validation import Result, check_choice, check_scalar, warn_not_converged
 
@@ -20,6 +20,7 @@ __all__ = ["ConeSolution", "solve_cone_program"]
 FIRST = 60  # features to begin with
 AT_ONCE = 40  # features that enter in a round
 ROUNDING = 1e-12  # relative error of the budget that counts as none
+NEARLY = 0.9  # features with a price beyond this are worth a closer look in a similar problem
 ZERO = 1e-6  # relative to the largest weight
 
 
@@ -69,7 +70,7 @@ class ConeSolution(Result):
     status: str
 
 
-def solve_cone_program(program, *, columns=None, method="columns", tol=1e-8, max_iter=100):
+def solve_cone_program(program, *, start=None, method="columns", tol=1e-8, max_iter=100):
     """Solve the program, by column generation or on all features at once, with a certified duality gap.
 
     A round solves the program on the features in `columns` and prices all features with the duals. Features with a
@@ -80,9 +81,9 @@ def solve_cone_program(program, *, columns=None, method="columns", tol=1e-8, max
     ----------
     program : ConeProgram
         What to solve.
-    columns : array-like of int, optional
-        Features to begin with, for example those of the solution of a similar program. By default the largest
-        differences of means, plain and in units of the standard deviations.
+    start : ConeSolution, optional
+        The solution of a similar program with as many features and cones: what it uses, and what it nearly uses, is
+        tried first. By default the largest differences of means, plain and in units of the standard deviations.
     method : {"columns", "full"}, default="columns"
         Column generation, or all features in one round.
     tol : float, default=1e-8
@@ -112,9 +113,11 @@ def solve_cone_program(program, *, columns=None, method="columns", tol=1e-8, max
     if unit == 0:  # no hyperplane separates equal means
         return _nothing(program)
     scaled = ConeProgram(program.delta / unit, tuple(c._replace(scale=c.scale / unit) for c in program.cones))
-    active = _first_columns(scaled, columns, method)
+    if start is not None:
+        _check_start(program, start)
+    active = _first_columns(scaled, start, method)
     with _libraries().limit(limits=1, user_api="blas"):  # for small matrices, threads cost more than they give
-        found = _generate(scaled, active, tol, max_iter)
+        found = _generate(scaled, active, _rescaled(start, unit), tol, max_iter)
     solution = _unscaled(found, unit)
     if not solution.converged:
         warn_not_converged("solve_cone_program", solution.n_iter, solution.gap, tol, "raise max_iter or tol")
@@ -126,15 +129,13 @@ def _libraries():
     return ThreadpoolController()
 
 
-def _first_columns(program, columns, method):
+def _first_columns(program, start, method):
     n = len(program.delta)
     if method == "full":
         return np.arange(n)
-    if columns is not None:
-        columns = np.unique(np.asarray(columns))
-        if columns.size and (columns.dtype.kind not in "iu" or columns[0] < 0 or columns[-1] >= n):
-            raise ValueError(f"columns must be feature numbers from 0 to {n - 1}")
-    if columns is None or not columns.size:
+    if start is not None and start.status != "infeasible":
+        columns = np.flatnonzero((start.w != 0) | (np.abs(start.prices) > NEARLY))
+    else:
         half = min(FIRST // 2, n)
         size = np.abs(program.delta)
         spread = sum(c.scale * np.sqrt(np.einsum("ij,ij->j", c.factor, c.factor)) for c in program.cones)
@@ -143,25 +144,40 @@ def _first_columns(program, columns, method):
     return np.union1d(columns, [np.abs(program.delta).argmax()]).astype(np.intp)
 
 
+def _check_start(program, start):
+    if not isinstance(start, ConeSolution):
+        raise TypeError(f"start must be a ConeSolution, got {type(start).__name__}")
+    if len(start.w) != len(program.delta) or len(start.vectors) != len(program.cones):
+        raise ValueError("start must have the features and the cones of the program")
+
+
+def _rescaled(start, unit):
+    """(w, λ, lengths of the vectors) of a solution, in the units of a scaled program."""
+    if start is None or start.status == "infeasible":
+        return None
+    return start.w * unit, start.lam * unit, np.array([np.linalg.norm(v) for v in start.vectors]) * unit
+
+
 def _largest(values, k):
     return np.argsort(-values, kind="stable")[:k]
 
 
-def _generate(program, active, tol, max_iter):
+def _generate(program, active, near, tol, max_iter):
     """Rounds until the gap is closed, the price of the artificial variable raised as long as it is in use."""
-    price, aim = 20.0, 1e-4
+    price, aim = 20.0, 1e-2
     steps, best, checked = 0, None, False
     for rounds in range(1, max_iter + 1):
-        points, used = _restricted(program, active, price, aim, max_iter)
+        points, used = _restricted(program, active, near, (price, aim, max_iter))
         steps += used
         for exact, point in points:
-            found, prices = _certified(program, active, point)
+            found, prices = _certified(program, point)
             found |= {"n_iter": steps, "n_rounds": rounds}
             if best is None or found["gap"] < best["gap"]:
                 best = found
             if best["gap"] <= tol:
                 return best | {"status": "optimal", "columns": active}
             if exact:  # the solution on the active features: its prices tell what is missing
+                near = point.w, point.lam, np.array([np.linalg.norm(v) for v in point.vectors])
                 break
         beyond = np.abs(prices) - 1
         beyond[active] = -1.0
@@ -169,6 +185,8 @@ def _generate(program, active, tol, max_iter):
         entering = entering[beyond[entering] > (0.1 * tol if exact else max(aim, 0.1 * tol))]
         if entering.size:
             active = np.union1d(active, entering)
+        elif exact:  # a guess that cannot be improved and yet has a gap: back to the interior
+            near = None
         elif point.artificial > 1e-3 * price**-0.5 or point.lam > 0.5 * price:
             price *= 1e3
             if not checked and least_load(program)[0] > 1:
@@ -193,10 +211,11 @@ class _Point(NamedTuple):
     vectors: list
 
 
-def _restricted(program, active, price, aim, max_iter):
-    """The interior point on the active features and, if Newton's method finds it, the solution nearby.
+def _restricted(program, active, near, settings):
+    """Points of the program on the active features, and the interior-point steps that they took.
 
-    Rows of a factor that is longer than wide are compressed.
+    Newton's method from what is known (`near`), if that leads to the solution; else an interior point, and the solution
+    next to it if Newton's method finds it. Rows of a factor that is longer than wide are compressed.
     """
     turns, blocks = [], []
     for cone in program.cones:
@@ -211,27 +230,36 @@ def _restricted(program, active, price, aim, max_iter):
         A[i, : len(block)] = block
     weights, floors = (np.array([getattr(cone, name) for cone in program.cones]) for name in ("weight", "floor"))
     data = (program.delta[active], weights, floors, A)
-    inner = solve_restricted(*data, price, aim, max_iter)
 
     def widened(vectors):
         short = [v[: len(block)] for v, block in zip(vectors, blocks, strict=True)]
         return [v if turn is None else turn @ v for turn, v in zip(turns, short, strict=True)]
 
-    points = []
-    near = polish(*data, inner) if inner.artificial < 1e-3 else None
+    def exact(guess):
+        found = polish(*data, guess)
+        if found is None:
+            return []
+        w = np.zeros(len(program.delta))
+        w[active] = found.w
+        return [(True, _Point(w, 0.0, found.lam, widened(found.vectors)))]
+
     if near is not None:
-        point = _Point(near.w, 0.0, near.lam, widened(near.vectors))
-        points.append((True, point))
-    points.append((False, _Point(inner.w, inner.artificial, inner.lam, widened(inner.vectors))))
+        points = exact(guess_from_solution(near[0][active], near[1], near[2], weights))
+        if points:
+            return points, 0
+    inner = solve_restricted(*data, *settings)
+    points = exact(guess_from_interior(*data, inner)) if inner.artificial < 1e-2 else []
+    w = np.zeros(len(program.delta))
+    w[active] = np.where(np.abs(inner.w) > ZERO * np.abs(inner.w).max(initial=0.0), inner.w, 0.0)
+    points.append((False, _Point(w, inner.artificial, inner.lam, widened(inner.vectors))))
     return points, inner.n_iter
 
 
-def _certified(program, active, inner):
+def _certified(program, inner):
     """Feasible points of both programs near the iterate, the gap between them, and the prices before they were
     scaled."""
     vectors = inner.vectors
-    w = np.zeros(len(program.delta))
-    w[active] = np.where(np.abs(inner.w) > ZERO * np.abs(inner.w).max(initial=0.0), inner.w, 0.0)
+    w = inner.w
     factor = _stretch(program, w)
     w = factor * w if np.isfinite(factor) else w
     upper = np.abs(w).sum() if np.isfinite(factor) else np.inf

@@ -11,7 +11,6 @@ from learnable.book.study import study
 from learnable.datasets import load
 from learnable.datasets.staircase import make_staircase
 from learnable.features.socp_feature_selection import (
-    ClassMoments,
     LPSelector,
     RobustSOCPSelector,
     SOCPSelector,
@@ -117,12 +116,10 @@ def looseness(random_state, *, eta, m):
     figures["bound"] = model.certified_error_
     figures["true error"] = float(max(errors))
     figures["training error"] = float(max(np.mean(model.predict(X)[y == k] != k) for k in (0, 1)))
-    moments = ClassMoments.from_covariances(shift, np.eye(n), np.zeros(n), np.eye(n))
     room = (shift @ w - b, b)
     spread = float(w @ w)
     figures["bound with the true moments"] = float(max(spread / (spread + max(r, 0.0) ** 2) for r in room))
     figures["features"] = int(model.get_support().sum())
-    assert moments.delta.shape == w.shape
     return figures
 
 

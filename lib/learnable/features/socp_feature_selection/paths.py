@@ -14,8 +14,6 @@ from learnable.validation import Result, binary_codes, check_finite_array, check
 
 __all__ = ["EtaPath", "LOOSelection", "eta_path", "loo_selection"]
 
-NEARLY = 0.9  # features with a price beyond this are worth a closer look in a similar problem
-
 
 @dataclass(frozen=True, eq=False)
 class LOOSelection(Result):
@@ -94,9 +92,9 @@ class EtaPath(Result):
 def loo_selection(selector, X, y, *, n_jobs=None):
     """Leave one sample out, fit, predict it; count which features the fits use.
 
-    The fit of all samples tells which features matter; each fold starts its column generation there, so that most folds
-    need one round. The features that a fold needs besides are found by pricing, so the answer is that of a cold start.
-    Cost: m fits.
+    Each fold starts from the fit of all samples: its features, signs and multipliers are the first guess, and most
+    folds need a few Newton steps only. Whether more is needed is found by pricing, so the answer is that of a cold
+    start. Cost: m fits.
 
     Parameters
     ----------
@@ -128,8 +126,8 @@ def loo_selection(selector, X, y, *, n_jobs=None):
     codes = binary_codes(y)[1]
     if np.bincount(codes).min() < 2:
         raise ValueError("y must have at least two samples of each class, so that one can be left out")
-    columns = warm_columns(clone(selector).fit(X, y))
-    folds = Parallel(n_jobs=n_jobs)(delayed(_fold)(selector, X, y, i, columns) for i in range(len(X)))
+    start = getattr(clone(selector).fit(X, y), "solution_", None)
+    folds = Parallel(n_jobs=n_jobs)(delayed(_fold)(selector, X, y, i, start) for i in range(len(X)))
     labels, masks, steps, gaps, done = zip(*folds, strict=True)
     masks = np.array(masks)
     predictions = np.array(labels)
@@ -184,10 +182,10 @@ def eta_path(X, y, etas, *, loo=False, tol=1e-8, max_iter=100, n_jobs=None):
         raise ValueError("etas must be at least one number in [0, 1)")
     X, y = check_X_y(X, y, dtype=np.float64)
     rows = {}
-    columns = None
+    start = None
     for eta in np.sort(np.unique(etas)):
-        model = SOCPSelector(eta=float(eta), tol=tol, max_iter=max_iter)._fit(X, y, columns)
-        columns = warm_columns(model)
+        model = SOCPSelector(eta=float(eta), tol=tol, max_iter=max_iter)._fit(X, y, start)
+        start = model.solution_
         left_out = loo_selection(model, X, y, n_jobs=n_jobs).error_rate if loo else np.nan
         reached = model.solution_.objective if model.status_ != "infeasible" else np.inf
         rows[float(eta)] = (model, reached, float(np.mean(model.predict(X) != y)), left_out)
@@ -207,17 +205,9 @@ def eta_path(X, y, etas, *, loo=False, tol=1e-8, max_iter=100, n_jobs=None):
     )
 
 
-def warm_columns(model):
-    """The features of a fitted selector with which to start a similar problem; None if it keeps no prices."""
-    solution = getattr(model, "solution_", None)
-    if solution is None or solution.status == "infeasible":
-        return None
-    return np.flatnonzero((solution.w != 0) | (np.abs(solution.prices) > NEARLY))
-
-
-def _fold(selector, X, y, i, columns):
+def _fold(selector, X, y, i, start):
     kept = np.arange(len(X)) != i
-    model = clone(selector)._fit(X[kept], y[kept], columns)
+    model = clone(selector)._fit(X[kept], y[kept], start)
     solution = getattr(model, "solution_", None)
     done = solution is None or solution.converged
     return model.predict(X[i : i + 1])[0], model.get_support(), model.n_iter_, _finite_gap(model), done

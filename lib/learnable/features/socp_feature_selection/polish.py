@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Polished", "polish"]
+__all__ = ["Guess", "Polished", "guess_from_interior", "guess_from_solution", "polish"]
 
 FLAT, BEYOND, TOUCHING = 0, 1, 2
+AT_ONCE = 3  # features that enter between two solutions
 
 
 class Polished(NamedTuple):
@@ -24,17 +25,26 @@ class Polished(NamedTuple):
     vectors: list
 
 
-def polish(delta, weights, floors, blocks, inner, tries=12):
-    """The solution of the program on the active features, near an interior point; None if it is not found.
+class Guess(NamedTuple):
+    """What is thought to be active: weights and their signs, kinds of the cones, λ and the lengths of the vectors."""
 
-    `delta`, `weights`, `floors` and `blocks` are those of `solve_restricted`, `inner` is its answer. After Newton's
-    method the guess is checked: a weight of the wrong sign leaves, a feature with a price beyond one enters, a cone
-    changes its kind. Cost O(p³ + p d) for each step with p features in use and cones of d rows.
+    w: np.ndarray
+    signs: np.ndarray
+    support: np.ndarray
+    kinds: np.ndarray
+    lam: float
+    lengths: np.ndarray
+
+
+def polish(delta, weights, floors, blocks, guess, tries=30):
+    """The solution of the program on the active features, near a guess; None if it is not found.
+
+    `delta`, `weights`, `floors` and `blocks` are those of `solve_restricted`. After Newton's method the guess is
+    checked: a weight of the wrong sign leaves, features with a price beyond one enter, a cone changes its kind. Cost
+    O(p³ + p d) for each step with p features in use and cones of d rows.
     """
-    support, kinds = _guess(delta, weights, floors, blocks, inner)
-    w = inner.w.copy()
-    signs = np.sign(w)
-    lam, lengths = inner.lam, np.linalg.norm(inner.vectors, axis=1)
+    w, signs, support, kinds, lam, lengths = guess
+    signs, kinds = signs.copy(), kinds.copy()
     for _ in range(tries):
         if not support.size:
             return None
@@ -56,13 +66,14 @@ def polish(delta, weights, floors, blocks, inner, tries=12):
         changed = _change_kinds(
             kinds, weights, floors, np.linalg.norm(blocks @ found.w, axis=1), found.lam, unknown[p + 1 :]
         )
-        worst = int(np.abs(prices).argmax())
-        entering = abs(prices[worst]) > 1 + 1e-10 and worst not in support
-        if not changed and not entering:
+        beyond = np.abs(prices)
+        beyond[support] = 0.0
+        worst = np.argsort(-beyond, kind="stable")[:AT_ONCE]
+        worst = worst[beyond[worst] > 1 + 1e-10]
+        if not changed and not worst.size:
             return found
-        if entering:
-            support = np.sort(np.append(support, worst))
-            signs[worst] = np.sign(prices[worst])
+        support = np.union1d(support, worst)
+        signs[worst] = np.sign(prices[worst])
         w, lam = found.w, found.lam
         lengths = np.array([np.linalg.norm(v) for v in found.vectors])
     return None
@@ -102,7 +113,7 @@ def _change_kinds(kinds, weights, floors, sizes, lam, multipliers):
     return (kinds != before).any()
 
 
-def _guess(delta, weights, floors, blocks, inner):
+def guess_from_interior(delta, weights, floors, blocks, inner):
     """Of two numbers whose product is nearly zero, the larger one is taken to be positive."""
     largest = np.abs(inner.w).max(initial=0.0)
     prices = inner.lam * delta - np.einsum("ij,ijk->k", inner.vectors, blocks)
@@ -115,7 +126,15 @@ def _guess(delta, weights, floors, blocks, inner):
     kinds[spare < np.maximum(sizes - floors, 0)] = BEYOND
     kinds[floors == 0] = BEYOND
     kinds[sizes == 0] = FLAT
-    return support, kinds
+    return Guess(inner.w, np.sign(inner.w), support, kinds, inner.lam, lengths)
+
+
+def guess_from_solution(w, lam, lengths, weights):
+    """The guess that a similar program gives: its support, and the kinds of the cones that its vectors tell."""
+    kinds = np.full(len(weights), TOUCHING)
+    kinds[lengths >= weights * lam * (1 - 1e-9)] = BEYOND
+    kinds[lengths == 0] = FLAT
+    return Guess(w, np.sign(w), np.flatnonzero(w), kinds, lam, lengths)
 
 
 def _equations(state, unknown):

@@ -54,12 +54,12 @@ class _LinearSelector(SelectorMixin, ClassifierMixin, BaseEstimator):
         """
         return self._fit(X, y)
 
-    def _fit(self, X, y, columns=None):
+    def _fit(self, X, y, start=None):
         self._check_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_magnitude(X, "X")
         self.classes_, codes = binary_codes(y)
-        w, b = self._weights(X, codes, columns)
+        w, b = self._weights(X, codes, start)
         self.coef_ = w[None, :]
         self.intercept_ = np.array([-b])
         return self
@@ -142,7 +142,7 @@ class LPSelector(_LinearSelector):
         if self.C != np.inf:
             check_scalar(self.C, "C", low=0, closed="neither")
 
-    def _weights(self, X, codes, columns):
+    def _weights(self, X, codes, start):
         m, n = X.shape
         centre = X.mean(axis=0)
         unit = np.abs(X - centre).max(initial=0.0) or 1.0
@@ -173,10 +173,10 @@ class _ConeSelector(_LinearSelector):
         check_scalar(self.tol, "tol", low=0, closed="neither")
         check_scalar(self.max_iter, "max_iter", low=1, integer=True)
 
-    def _solve(self, program, columns):
+    def _solve(self, program, start):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said below, in the words of the estimator
-            solution = solve_cone_program(program, columns=columns, tol=self.tol, max_iter=self.max_iter)
+            solution = solve_cone_program(program, start=start, tol=self.tol, max_iter=self.max_iter)
         if not solution.converged:
             name = type(self).__name__
             warn_not_converged(name, solution.n_iter, solution.gap, self.tol, "raise max_iter or tol", stacklevel=5)
@@ -249,9 +249,9 @@ class SOCPSelector(_ConeSelector):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _weights(self, X, codes, columns):
+    def _weights(self, X, codes, start):
         moments = ClassMoments.from_data(X, codes)
-        solution = self._solve(two_class_program(moments, self.eta), columns)
+        solution = self._solve(two_class_program(moments, self.eta), start)
         kappa = chebyshev_factor(self.eta)
         w = solution.w
         if solution.status == "infeasible":
@@ -321,9 +321,9 @@ class SparseFisher(_ConeSelector):
         super()._check_parameters()
         check_choice(self.offset, "offset", ("midpoint", "equal_tails"))
 
-    def _weights(self, X, codes, columns):
+    def _weights(self, X, codes, start):
         moments = ClassMoments.from_data(X, codes)
-        solution = self._solve(fisher_program(moments, self.eta), columns)
+        solution = self._solve(fisher_program(moments, self.eta), start)
         w = fisher_direction(moments).w if solution.status == "infeasible" else solution.w
         first, second = _spreads(w, moments)
         shares = (0.5, 0.5)
@@ -402,10 +402,10 @@ class RobustSOCPSelector(_ConeSelector):
         check_scalar(self.rho, "rho", low=0)
         check_choice(self.mean_set, "mean_set", MEAN_SETS)
 
-    def _weights(self, X, codes, columns):
+    def _weights(self, X, codes, start):
         options = {"delta": self.delta, "rho": self.rho, "mean_set": self.mean_set}
         program = robust_program(X[codes == 1], X[codes == 0], self.eta, **options)
-        solution = self._solve(program, columns)
+        solution = self._solve(program, start)
         moments = ClassMoments.from_data(X, codes)
         w = minimax_probability_machine(moments).w if solution.status == "infeasible" else solution.w
         spreads = [np.linalg.norm(c.factor @ w) for c in program.cones[:2]]
