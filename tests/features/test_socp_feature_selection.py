@@ -417,6 +417,27 @@ def test_c10_the_robust_guarantee_holds_for_moved_means():
     assert model.eta_ >= 0.7 - 1e-9
 
 
+def test_erratum_the_factor_of_sparse_fisher_grows_with_eta():
+    X, y = two_classes(40, 30, shift=1.0, seed=17)
+    moments = ClassMoments.from_data(X, y)
+    for eta in (0.2, 0.9):
+        cone = fisher_program(moments, eta).cones[0]
+        assert cone.scale == pytest.approx(np.sqrt(eta / (1 - eta)))
+    ratios = []
+    for eta in (0.8, 0.9, 0.95):
+        w = solve_cone_program(fisher_program(moments, eta)).w
+        ratios.append((w @ moments.delta) ** 2 / np.sum((np.vstack([moments.factor1, moments.factor2]) @ w) ** 2))
+        assert ratios[-1] / (1 + ratios[-1]) >= eta - 1e-9
+    assert (np.diff(ratios) > 0).all()
+
+
+def test_erratum_centring_divides_by_m():
+    X = np.random.default_rng(18).normal(size=(6, 3)) + 5
+    factor = robust_program(X, X, 0.5).cones[0].factor
+    assert factor.T @ factor == pytest.approx(np.cov(X.T, bias=True))
+    assert np.linalg.eigvalsh(np.eye(6) - np.ones((6, 6))).min() < -1  # what is printed is no covariance
+
+
 # Symmetries, estimators, paths
 
 
