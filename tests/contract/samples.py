@@ -27,6 +27,7 @@ from learnable.ensembles.boosting_adaboost import (
 from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
 from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.ensembles.transfer_forests import TransferForestClassifier
+from learnable.features.socp_feature_selection import LPSelector, RobustSOCPSelector, SOCPSelector, SparseFisher
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -177,6 +178,10 @@ CLASSIFIERS = {
     RandomCommittee: lambda s, t: RandomCommittee(3, random_state=0),
     RandomSubSpace: lambda s, t: RandomSubSpace(3, random_state=0),
     RBFNet: lambda s, t: RBFNet(6, random_state=0),
+    LPSelector: lambda s, t: LPSelector(C=1 / s),
+    SOCPSelector: lambda s, t: SOCPSelector(0.3),
+    SparseFisher: lambda s, t: SparseFisher(0.3),
+    RobustSOCPSelector: lambda s, t: RobustSOCPSelector(0.3, delta=0.05 * s, rho=0.001),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
