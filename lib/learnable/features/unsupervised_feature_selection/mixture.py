@@ -383,10 +383,13 @@ def best_run(X, k, start, rules, rng):
     XT = _em.columns_first(X - centre)
     if memberships is not None:
         return finished(XT, centre, _em.run_em(XT, _em.weighted_moments(XT, memberships), rules), rules)
-    runs = (
-        _em.run_em(XT, _start(XT, k, init, rng), rules) for _ in range(1 if init == "refined" or k == 1 else n_restarts)
-    )
-    return finished(XT, centre, max(runs, key=lambda run: run.log_likelihoods[-1]), rules)
+    best = None
+    for _ in range(1 if init == "refined" or k == 1 else n_restarts):
+        run = _em.run_em(XT, _start(XT, k, init, rng), rules)
+        # runs that end at one optimum differ by rounding: the first of them stays, whatever the units
+        if best is None or run.log_likelihoods[-1] > best.log_likelihoods[-1] + 10 * rules.tol:
+            best = run
+    return finished(XT, centre, best, rules)
 
 
 def finished(XT, centre, run, rules):
