@@ -28,6 +28,7 @@ from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
 from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.ensembles.transfer_forests import TransferForestClassifier
 from learnable.features.socp_feature_selection import LPSelector, RobustSOCPSelector, SOCPSelector, SparseFisher
+from learnable.features.unsupervised_feature_selection import FSSEM, EMClusterer
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -223,6 +224,8 @@ TABLES = {
     SphericalGMMTensor: lambda s, t: SphericalGMMTensor(random_state=0),
     ProductMixtureTensor: lambda s, t: ProductMixtureTensor(random_state=0),
     WeightedGaussianHMM: lambda s, t: WeightedGaussianHMM(2),
+    EMClusterer: lambda s, t: EMClusterer(2, init="random", n_restarts=3, random_state=0),
+    FSSEM: lambda s, t: FSSEM(3, max_features=2, random_state=0),
 }
 VIEWS = {MultiViewTensor: lambda s, t: MultiViewTensor(random_state=0)}
 # y is a table of zeros and ones, a column for each label.
@@ -244,7 +247,7 @@ def data(cls):
         X = rng.laplace(size=(400, 9)) @ np.linspace(0.5, 1.5, 81).reshape(9, 9) ** 2 / 9 if cls is not ICATensor else 0
         if cls is ICATensor:
             X = rng.laplace(size=(400, 2)) @ np.array([[2.0, 0.5], [0.3, 1.0]])
-        elif cls in (SphericalGMMTensor, ProductMixtureTensor, MultiViewTensor):
+        elif cls in (SphericalGMMTensor, ProductMixtureTensor, MultiViewTensor, EMClusterer, FSSEM):
             centres = 3 * rng.normal(size=(2, 9))
             X = centres[rng.integers(2, size=400)] + rng.normal(size=(400, 9))
         elif cls is not RandomFourierFeatures:

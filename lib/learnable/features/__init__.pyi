@@ -26,3 +26,10 @@ from .socp_feature_selection import (
     loo_selection as loo_selection,
     minimax_probability_machine as minimax_probability_machine,
 )
+from .unsupervised_feature_selection import (
+    FSSEM as FSSEM,
+    EMClusterer as EMClusterer,
+    cross_projection as cross_projection,
+    em_k as em_k,
+    trace_criterion as trace_criterion,
+)
