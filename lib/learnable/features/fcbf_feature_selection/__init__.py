@@ -9,6 +9,7 @@ By concept:
 - :mod:`.walk`: the filter, approximate blankets, a second look with blankets of several features;
 - :mod:`.blankets`: relevance, Markov blankets and redundancy in a known distribution;
 - :mod:`.rivals`: ReliefF, correlation-based and consistency-based forward selection;
+- :mod:`.corral`: CorrAL with copies on a balanced table;
 - :mod:`.protocols`: accuracy with selection before or inside the folds, paired tests;
 - :mod:`.experiments`: the tables of the source, at any scale.
 """
@@ -20,6 +21,7 @@ from learnable.features.fcbf_feature_selection.blankets import (
     partition_features,
     relevance_category,
 )
+from learnable.features.fcbf_feature_selection.corral import make_balanced_corral
 from learnable.features.fcbf_feature_selection.protocols import (
     Comparison,
     FoldScores,
@@ -50,6 +52,7 @@ __all__ = [
     "inconsistency",
     "is_markov_blanket",
     "joint_redundancy",
+    "make_balanced_corral",
     "markov_blanket_filtering",
     "paired_comparison",
     "partition_features",
