@@ -27,6 +27,7 @@ from learnable.ensembles.boosting_adaboost import (
 from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
 from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.ensembles.transfer_forests import TransferForestClassifier
+from learnable.features.fcbf_feature_selection import CFS, FCBF, FOCUS, ReliefF
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -150,6 +151,10 @@ CLASSIFIERS = {
     PNN: lambda s, t: PNN(spread=0.7 * s),
     RDA: lambda s, t: RDA(),
     RotationForest: lambda s, t: RotationForest(5, random_state=0),
+    CFS: lambda s, t: CFS(),
+    FCBF: lambda s, t: FCBF(),
+    FOCUS: lambda s, t: FOCUS(),
+    ReliefF: lambda s, t: ReliefF(nominal=False, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
@@ -255,6 +260,8 @@ def answers(model, points, s=1.0, t=1.0, shift=0.0):
         return [model.score_samples(points) - model.score_samples(points[:1]), model.transmat_]
     if isinstance(model, MultiViewTensor):
         return [model.weights_, *((means - shift) / s for means in model.components_)]
+    if hasattr(model, "get_support"):  # the chosen columns; what they hold has the unit of X
+        return [model.get_support()]
     if hasattr(model, "transform") and not hasattr(model, "predict"):
         return [model.transform(points)]
     said = np.asarray(model.predict(points))

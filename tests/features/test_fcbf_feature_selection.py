@@ -15,7 +15,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from learnable.datasets import load
 from learnable.datasets.rules import make_corral
 from learnable.datasets.wide import make_redundant_bits
-from learnable.features import MDLDiscretizer, conditional_entropy, entropy, mdl_cuts, mutual_information
+from learnable.features import (
+    MDLDiscretizer,
+    conditional_entropy,
+    conditional_mutual_information,
+    entropy,
+    mdl_cuts,
+    mutual_information,
+)
 from learnable.features import symmetrical_uncertainty as su
 from learnable.features.fcbf_feature_selection import (
     CFS,
@@ -342,14 +349,21 @@ def test_wide_bits_find_every_group():
 def test_synthetic_sets_as_printed():
     optimal = {"A0", "A1", "B0", "B1"}
     for with_r in (True, False):
-        made = make_balanced_corral(4, with_r=with_r, random_state=0)
+        made = make_balanced_corral(2, with_r=with_r, random_state=0)
         assert made.data.shape == (512, 47 if with_r else 46)
         for delta in (0.0, "log"):
             kept = {made.feature_names[j] for j in FCBF(delta).fit(made.data, made.target).selected_}
             assert kept == (optimal | {"R"} if with_r else optimal)
+        # Each of the irrelevant bits says nothing about the class, whatever else is known.
+        first = 5 if with_r else 4
+        for j in (first, first + 1):
+            others = [k for k in range(first + 2) if k != j]
+            rest = made.data[:, others] @ (1 << np.arange(len(others)))
+            assert conditional_mutual_information(made.data[:, j], made.target, rest) == 0
+            assert conditional_mutual_information(made.data[:, j], made.target, made.data[:, first - 1]) == 0
     flipped = make_balanced_corral(random_state=1)
     a0 = flipped.data[:, 0:1] != flipped.data[:, 19:26]
-    assert a0.sum(axis=0).tolist() == [0, 8, 16, 24, 32, 40, 48]
+    assert a0.sum(axis=0).tolist() == [0, 16, 32, 48, 64, 80, 96]
     with pytest.raises(ValueError, match="ratios"):
         make_balanced_corral(ratios=[1.5])
 

@@ -10,7 +10,7 @@ def test_only_the_walk_finds_the_four_bits_without_copies():
         assert sum(c["as expected"] for c in cells) == 5
         assert cells[0] == experiments.selected_sets.cell(setting, 0)
     searched = [
-        experiments.selected_sets.cell({"data": "Corral-46", "rows": 128, "chance": False, "method": "CFS-SF"}, r)
+        experiments.selected_sets.cell({"data": "Corral-46", "rows": 256, "chance": False, "method": "CFS-SF"}, r)
         for r in range(10)
     ]
     assert sum(c["noisy copies"] for c in searched) > 0

@@ -19,7 +19,7 @@ RATIOS = tuple(k / 16 for k in range(7))
 
 
 def make_balanced_corral(n_blocks=1, *, with_r=True, chance=False, ratios=RATIOS, random_state=None):
-    """CorrAL-47 or CorrAL-46 on a balanced table of 128 rows, or several of them.
+    """CorrAL-47 or CorrAL-46 on a balanced table of 256 rows, or several of them.
 
     A0, A1, B0, B1 decide the class (A0 and A1) or (B0 and B1); R agrees with it in three of four rows. Then come 14
     irrelevant bits, which are two balanced ones and six copies or complements of each, and noisy copies of the four.
@@ -27,12 +27,12 @@ def make_balanced_corral(n_blocks=1, *, with_r=True, chance=False, ratios=RATIOS
     Parameters
     ----------
     n_blocks : int, default=1
-        Number of tables of 128 rows.
+        Number of tables of 256 rows: all combinations of the relevant and of two irrelevant bits, four times.
     with_r : bool, default=True
         CorrAL-47 has R, CorrAL-46 has not.
     chance : bool, default=False
         Draw the second irrelevant bit at random, so that it carries a little information about the class by chance;
-        otherwise both are exactly independent of the class.
+        otherwise both are exactly independent of everything else.
     ratios : sequence of float, default=(0, 1/16, ..., 6/16)
         Shares of entries that are flipped, at random places, one copy of each of the four bits for each share.
     random_state : None, int or Generator
@@ -47,7 +47,7 @@ def make_balanced_corral(n_blocks=1, *, with_r=True, chance=False, ratios=RATIOS
     --------
     >>> made = make_balanced_corral(random_state=0)
     >>> made.data.shape, made.feature_names[:6], made.feature_names[-2:]
-    ((128, 47), ['A0', 'A1', 'B0', 'B1', 'R', 'I0'], ['B1~5', 'B1~6'])
+    ((256, 47), ['A0', 'A1', 'B0', 'B1', 'R', 'I0'], ['B1~5', 'B1~6'])
     """
     n_blocks = check_scalar(n_blocks, "n_blocks", low=1, integer=True)
     ratios = check_finite_array(ratios, "ratios", ndim=1)
@@ -55,10 +55,11 @@ def make_balanced_corral(n_blocks=1, *, with_r=True, chance=False, ratios=RATIOS
         raise ValueError("ratios: shares lie between 0 and 1")
     rng = check_rng(random_state)
     table, y = make_corral(return_X_y=True)
-    table, y = np.tile(table.astype(np.int64), (n_blocks, 1)), np.tile(y, n_blocks)
+    half = len(y)
+    table, y = np.tile(table.astype(np.int64), (2 * n_blocks, 1)), np.tile(y, 2 * n_blocks)
     n, k = len(y), len(ratios)
     four = table[:, :4]
-    second = rng.permutation(n) % 2 if chance else np.arange(n) % 2
+    second = rng.permutation(n) % 2 if chance else np.arange(n) // half % 2
     pair = np.column_stack([table[:, 4], second])
     turned = np.repeat(pair, 6, axis=1) ^ (np.arange(12) % 2)
     flips = np.zeros((n, 4 * k), dtype=np.int64)

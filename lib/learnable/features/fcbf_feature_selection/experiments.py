@@ -71,7 +71,7 @@ def discrete_set(name):
         {
             "repetitions": 100,
             "data": ["Corral-47", "Corral-46"],
-            "rows": [128, 512],
+            "rows": [256, 512],
             "chance": [False, True],
             "method": [*METHODS],
         },
@@ -93,7 +93,7 @@ def selected_sets(random_state, *, data, rows, chance, method):
         made.origin = made.feature_names
     else:
         with_r = data == "Corral-47"
-        made = make_balanced_corral(rows // 128, with_r=with_r, chance=chance, random_state=random_state)
+        made = make_balanced_corral(rows // 256, with_r=with_r, chance=chance, random_state=random_state)
     found = np.flatnonzero(selector(method).fit(made.data, made.target).get_support())
     names = {made.feature_names[j] for j in found}
     origins = {made.origin[j] for j in found}

@@ -51,7 +51,7 @@ class ReliefF(DiscreteSelector):
 
     Notes
     -----
-    Kononenko 1994; settings of Yu and Liu 2004. Cost O(m n N) for m sampled rows: distances, not weights, cost the
+    Robnik-Sikonja and Kononenko 2003; settings of Yu and Liu 2004. Cost O(m n N) for m sampled rows: distances, not weights, cost the
     time. Copies have equal weights, so that redundant columns stay.
 
     Examples
