@@ -634,6 +634,8 @@ def test_folds_of_naive_bayes_equal_scikit_learn():
         bayes = CategoricalNB(min_categories=4).fit(X[train][:, columns], y[train])
         expected.append(bayes.score(X[test][:, columns], y[test]))
     np.testing.assert_allclose(scores.accuracy, expected)
+    again = fold_scores(FCBF(), X, y, cv=StratifiedKFold(10, shuffle=True, random_state=3))
+    np.testing.assert_array_equal(again.accuracy, scores.accuracy)
     assert scores.n_selected.tolist() == counts
 
 
@@ -647,15 +649,17 @@ def test_selecting_before_the_folds_is_optimistic_on_noise():
 
 def test_fold_scores_of_nothing_and_of_everything():
     X, y = table(0, n=60)
-    nothing = fold_scores(FCBF(1.0), X, y, n_folds=3, random_state=0)
+    nothing = fold_scores(FCBF(1.0), X, y, cv=3, random_state=0)
     assert (nothing.n_selected == 0).all() and nothing.accuracy.mean() == pytest.approx(np.bincount(y).max() / 60)
-    assert (fold_scores(None, X, y, learner="tree", n_folds=3, random_state=0).n_selected == 12).all()
-    assert fold_scores(None, X, X[:, 0], learner="tree", n_folds=3, random_state=0).accuracy.tolist() == [1, 1, 1]
-    for bad in ({"learner": "forest"}, {"selection": "after"}, {"n_folds": 1}):
+    assert (fold_scores(None, X, y, learner="tree", cv=3, random_state=0).n_selected == 12).all()
+    assert fold_scores(None, X, X[:, 0], learner="tree", cv=3, random_state=0).accuracy.tolist() == [1, 1, 1]
+    for bad in ({"learner": "forest"}, {"selection": "after"}, {"cv": 1}):
         with pytest.raises(ValueError, match=next(iter(bad))):
             fold_scores(FCBF(), X, y, **bad)
     with pytest.raises(ValueError, match="y"):
         fold_scores(FCBF(), X, np.zeros(60))
+    with pytest.raises(TypeError, match="cv"):
+        fold_scores(FCBF(), X, y, cv="ten")
     with pytest.raises(TypeError, match="selector"):
         fold_scores("fcbf", X, y)
 

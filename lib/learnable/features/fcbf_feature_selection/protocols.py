@@ -28,9 +28,9 @@ class FoldScores:
 
     Attributes
     ----------
-    accuracy : ndarray of shape (n_folds,)
+    accuracy : ndarray
         Share of the test rows that were classified correctly.
-    n_selected : ndarray of int of shape (n_folds,)
+    n_selected : ndarray of int
         Number of columns.
     """
 
@@ -57,7 +57,7 @@ class Comparison:
     verdict: str
 
 
-def fold_scores(selector, X, y, *, learner="naive bayes", selection="inside", n_folds=10, random_state=None):
+def fold_scores(selector, X, y, *, learner="naive bayes", selection="inside", cv=10, random_state=None):
     """Cross-validated accuracy of a learner on the columns that a selector keeps.
 
     Parameters
@@ -73,10 +73,10 @@ def fold_scores(selector, X, y, *, learner="naive bayes", selection="inside", n_
         leaf and a light pruning, in the place of C4.5.
     selection : {"inside", "before"}, default="inside"
         Select in the training rows of each fold, or once on all rows, as the source does.
-    n_folds : int, default=10
-        Stratified folds.
+    cv : int or scikit-learn splitter, default=10
+        The number of stratified folds, or the folds themselves.
     random_state : None, int or Generator
-        How the rows are dealt to the folds; the same number gives the same folds.
+        How the rows are dealt to stratified folds; the same number gives the same folds.
 
     Returns
     -------
@@ -91,12 +91,15 @@ def fold_scores(selector, X, y, *, learner="naive bayes", selection="inside", n_
     --------
     >>> from learnable.features.fcbf_feature_selection import FCBF
     >>> X = np.random.default_rng(0).integers(0, 2, (300, 20))
-    >>> fold_scores(FCBF(), X, X[:, 0], n_folds=5, random_state=0).accuracy
+    >>> fold_scores(FCBF(), X, X[:, 0], cv=5, random_state=0).accuracy
     array([1., 1., 1., 1., 1.])
     """
     check_choice(learner, "learner", ("naive bayes", "tree"))
     check_choice(selection, "selection", ("inside", "before"))
-    n_folds = check_scalar(n_folds, "n_folds", low=2, integer=True)
+    if isinstance(cv, (int, np.integer)):
+        cv = check_scalar(cv, "cv", low=2, integer=True)
+        cv = StratifiedKFold(cv, shuffle=True, random_state=check_seed(random_state))
+    check_has(cv, "cv", "split get_n_splits", "a number of folds or a splitter")
     if selector is not None:
         check_has(selector, "selector", "fit get_support", "a selector of columns")
     coded = code_columns(X)
@@ -105,13 +108,12 @@ def fold_scores(selector, X, y, *, learner="naive bayes", selection="inside", n_
         raise ValueError(f"y: {len(labels)} labels for {coded.n_samples} rows")
     if len(values) < 2:
         raise ValueError("y: at least two classes are expected")
-    if np.bincount(labels).max() < n_folds:
-        raise ValueError(f"n_folds: no class has as many as {n_folds} rows")
+    if isinstance(cv, StratifiedKFold) and np.bincount(labels).max() < cv.n_splits:
+        raise ValueError(f"cv: no class has as many as {cv.n_splits} rows")
     table = np.ascontiguousarray(coded.codes.T)
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=check_seed(random_state))
     chosen = _chosen(selector, table, labels) if selection == "before" else None
     accuracy, counts = [], []
-    for train, test in folds.split(table, labels):
+    for train, test in cv.split(table, labels):
         columns = _chosen(selector, table[train], labels[train]) if chosen is None else chosen
         counts.append(len(columns))
         if learner == "tree" and len(columns):
@@ -128,7 +130,7 @@ def paired_comparison(first, second, *, level=0.1):
 
     Parameters
     ----------
-    first, second : array-like of shape (n_folds,)
+    first, second : array-like of shape (n,)
         Scores, in pairs; at least two.
     level : float, default=0.1
         Significance level.

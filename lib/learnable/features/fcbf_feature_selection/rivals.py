@@ -51,8 +51,8 @@ class ReliefF(DiscreteSelector):
 
     Notes
     -----
-    Robnik-Sikonja and Kononenko 2003; settings of Yu and Liu 2004. Cost O(m n N) for m sampled rows: distances, not weights, cost the
-    time. Copies have equal weights, so that redundant columns stay.
+    Robnik-Sikonja and Kononenko 2003; settings of Yu and Liu 2004. Cost O(m n N) for m sampled rows: distances, not
+    weights, cost the time. Copies have equal weights, so that redundant columns stay.
 
     Examples
     --------
