@@ -677,6 +677,8 @@ def test_paired_comparison_is_the_paired_t_test():
         paired_comparison(a, b[:5])
 
 
-@parametrize_with_checks([FCBF(), FCBF(delta="log"), CFS(), FOCUS(), ReliefF(), ReliefF(nominal=False)])
+@parametrize_with_checks(
+    [FCBF(), FCBF(delta="log"), CFS(), FOCUS(), ReliefF(), ReliefF(nominal=False), MDLDiscretizer()]
+)
 def test_scikit_learn_protocol(estimator, check):
     check(estimator)

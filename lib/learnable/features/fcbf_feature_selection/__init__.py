@@ -21,7 +21,7 @@ from learnable.features.fcbf_feature_selection.blankets import (
     partition_features,
     relevance_category,
 )
-from learnable.features.fcbf_feature_selection.corral import make_balanced_corral
+from learnable.features.fcbf_feature_selection.corral import CorralTable, make_balanced_corral
 from learnable.features.fcbf_feature_selection.protocols import (
     Comparison,
     FoldScores,
@@ -43,6 +43,7 @@ __all__ = [
     "FCBF",
     "FOCUS",
     "Comparison",
+    "CorralTable",
     "FoldScores",
     "Partition",
     "ReliefF",

@@ -7,15 +7,38 @@ source prints show.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from sklearn.utils import Bunch
 
 from learnable.datasets.rules import make_corral
 from learnable.validation import check_finite_array, check_rng, check_scalar
 
-__all__ = ["make_balanced_corral"]
+__all__ = ["CorralTable", "make_balanced_corral"]
 
 RATIOS = tuple(k / 16 for k in range(7))
+
+
+@dataclass(frozen=True, eq=False)
+class CorralTable:
+    """A table of CorrAL with copies.
+
+    Attributes
+    ----------
+    data : ndarray of int of shape (n, N)
+        Zeros and ones.
+    target : ndarray of int of shape (n,)
+        The class.
+    feature_names : list of str
+        A0, A1, B0, B1, R, then irrelevant bits I0, I1, I0~0, ... and copies A0~0, A0~1, ...
+    origin : list of str
+        The bit that each column is a copy of.
+    """
+
+    data: np.ndarray
+    target: np.ndarray
+    feature_names: list
+    origin: list
 
 
 def make_balanced_corral(n_blocks=1, *, with_r=True, chance=False, ratios=RATIOS, random_state=None):
@@ -40,7 +63,7 @@ def make_balanced_corral(n_blocks=1, *, with_r=True, chance=False, ratios=RATIOS
 
     Returns
     -------
-    Bunch
+    CorralTable
         ``data`` (0 and 1), ``target``, ``feature_names``, and ``origin``: the bit that each column is a copy of.
 
     Examples
@@ -71,6 +94,4 @@ def make_balanced_corral(n_blocks=1, *, with_r=True, chance=False, ratios=RATIOS
     irrelevant = ["I0", "I1", *(f"I{i // 6}~{i % 6}" for i in range(12))]
     blocks = [four, table[:, 5:], pair, turned, copies] if with_r else [four, pair, turned, copies]
     names += ["R"] * bool(with_r) + irrelevant + copied
-    return Bunch(
-        data=np.hstack(blocks), target=y, feature_names=names, origin=[name.partition("~")[0] for name in names]
-    )
+    return CorralTable(np.hstack(blocks), y, names, [name.partition("~")[0] for name in names])
