@@ -29,6 +29,7 @@ from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.ensembles.transfer_forests import TransferForestClassifier
 from learnable.features.socp_feature_selection import LPSelector, RobustSOCPSelector, SOCPSelector, SparseFisher
 from learnable.features.unsupervised_feature_selection import FSSEM, EMClusterer
+from learnable.features.fcbf_feature_selection import CFS, FCBF, FOCUS, ReliefF
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -183,6 +184,10 @@ CLASSIFIERS = {
     SOCPSelector: lambda s, t: SOCPSelector(0.3),
     SparseFisher: lambda s, t: SparseFisher(0.3),
     RobustSOCPSelector: lambda s, t: RobustSOCPSelector(0.3, delta=0.05 * s, rho=0.001),
+    CFS: lambda s, t: CFS(),
+    FCBF: lambda s, t: FCBF(),
+    FOCUS: lambda s, t: FOCUS(),
+    ReliefF: lambda s, t: ReliefF(nominal=False, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
@@ -290,6 +295,8 @@ def answers(model, points, s=1.0, t=1.0, shift=0.0):
         return [model.score_samples(points) - model.score_samples(points[:1]), model.transmat_]
     if isinstance(model, MultiViewTensor):
         return [model.weights_, *((means - shift) / s for means in model.components_)]
+    if hasattr(model, "get_support"):  # the chosen columns; what they hold has the unit of X
+        return [model.get_support()]
     if hasattr(model, "transform") and not hasattr(model, "predict"):
         return [model.transform(points)]
     said = np.asarray(model.predict(points))

@@ -2,6 +2,18 @@ from .discretization import (
     MDLDiscretizer as MDLDiscretizer,
     mdl_cuts as mdl_cuts,
 )
+from .fcbf_feature_selection import (
+    CFS as CFS,
+    FCBF as FCBF,
+    FOCUS as FOCUS,
+    ReliefF as ReliefF,
+    fold_scores as fold_scores,
+    inconsistency as inconsistency,
+    joint_redundancy as joint_redundancy,
+    paired_comparison as paired_comparison,
+    predominant_features as predominant_features,
+    su_matrix as su_matrix,
+)
 from .information import (
     CodedColumns as CodedColumns,
     code_columns as code_columns,
