@@ -27,6 +27,7 @@ from learnable.ensembles.boosting_adaboost import (
 from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
 from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.ensembles.transfer_forests import TransferForestClassifier
+from learnable.features.cmim_feature_selection import CMIMSelector, ThresholdFeatures, WeightedNeighbors
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -150,6 +151,8 @@ CLASSIFIERS = {
     PNN: lambda s, t: PNN(spread=0.7 * s),
     RDA: lambda s, t: RDA(),
     RotationForest: lambda s, t: RotationForest(5, random_state=0),
+    CMIMSelector: lambda s, t: CMIMSelector(k=2),
+    WeightedNeighbors: lambda s, t: WeightedNeighbors(),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
@@ -191,6 +194,7 @@ TABLES = {
     SphericalGMMTensor: lambda s, t: SphericalGMMTensor(random_state=0),
     ProductMixtureTensor: lambda s, t: ProductMixtureTensor(random_state=0),
     WeightedGaussianHMM: lambda s, t: WeightedGaussianHMM(2),
+    ThresholdFeatures: lambda s, t: ThresholdFeatures(),
 }
 VIEWS = {MultiViewTensor: lambda s, t: MultiViewTensor(random_state=0)}
 # y is a table of zeros and ones, a column for each label.
@@ -237,6 +241,8 @@ def data(cls):
 
 def answers(model, points, s=1.0, t=1.0, shift=0.0):
     """What a fitted estimator says at points, with the units s and t and the shift of X taken out: a list of arrays."""
+    if isinstance(model, CMIMSelector):
+        return [model.support_]
     if isinstance(model, (FCI, PC, RFCI)):
         return [model.graph_.marks]
     if isinstance(model, LinearDAGLearner):

@@ -20,3 +20,12 @@ from .subsets import (
     NaiveBayesSubsets as NaiveBayesSubsets,
     SubsetEvaluator as SubsetEvaluator,
 )
+from .cmim_feature_selection import (
+    CMIMSelector as CMIMSelector,
+    FeatureBoost as FeatureBoost,
+    NaiveBayesThreshold as NaiveBayesThreshold,
+    ThresholdFeatures as ThresholdFeatures,
+    cmim as cmim,
+    edge_features as edge_features,
+    filter_features as filter_features,
+)
