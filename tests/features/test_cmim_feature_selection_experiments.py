@@ -4,10 +4,8 @@ from learnable.features.cmim_feature_selection import experiments
 
 
 def test_chosen_columns_beat_the_most_informative_and_these_random_ones():
-    setting = {"task": "3 or 8", "flipped": 0.0, "full": False}
-    found = experiments.errors.cell(setting, 0)
+    found = experiments.errors.cell({"task": "3 or 8", "flipped": 0.0, "full": False}, 0)
     assert found["CMIM + NB"] < found["MIM + NB"] < found["random + NB"]
-    assert found == experiments.errors.cell(setting, 0)
 
 
 def test_lazy_makes_one_call_in_a_hundred():
@@ -25,6 +23,7 @@ def test_the_minority_is_overlooked_unless_weighted():
     found = experiments.minority.cell({"minority": 0.2}, 0)
     assert found["CMIM: columns"] == 0.0 < found["CMIM, weighted: columns"]
     assert found["AdaBoost: columns"] > 20
+    assert found == experiments.minority.cell({"minority": 0.2}, 0) != experiments.minority.cell({"minority": 0.2}, 1)
 
 
 def test_rare_actives_are_found_by_filters_and_not_by_chance():
