@@ -156,7 +156,7 @@ def _pose(image, rng):
     turn = np.deg2rad(angle)
     matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]) * (image.shape[0] / 28) / scale
     centre = (np.array(image.shape) - 1) / 2
-    return affine_transform(
-        image, matrix, offset=centre - matrix @ np.array([13.5 + shift[0], 13.5 + shift[1]]), output_shape=(28, 28),
-        order=1, mode="nearest",
-    )  # fmt: skip
+    offset = centre - matrix @ (13.5 + shift)
+    posed = affine_transform(image, matrix, offset=offset, output_shape=(28, 28), order=1, mode="nearest")
+    # Whole grey levels: interpolation leaves differences of the last digit in flat regions, and they would be edges.
+    return np.rint(255 * posed)
