@@ -30,6 +30,7 @@ from learnable.ensembles.transfer_forests import TransferForestClassifier
 from learnable.features.fcbf_feature_selection import CFS, FCBF, FOCUS, ReliefF
 from learnable.features.socp_feature_selection import LPSelector, RobustSOCPSelector, SOCPSelector, SparseFisher
 from learnable.features.unsupervised_feature_selection import FSSEM, EMClusterer
+from learnable.features.cmim_feature_selection import CMIMSelector, ThresholdFeatures, WeightedNeighbors
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -188,6 +189,8 @@ CLASSIFIERS = {
     FCBF: lambda s, t: FCBF(),
     FOCUS: lambda s, t: FOCUS(),
     ReliefF: lambda s, t: ReliefF(nominal=False, random_state=0),
+    CMIMSelector: lambda s, t: CMIMSelector(k=2),
+    WeightedNeighbors: lambda s, t: WeightedNeighbors(),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
@@ -231,6 +234,7 @@ TABLES = {
     WeightedGaussianHMM: lambda s, t: WeightedGaussianHMM(2),
     EMClusterer: lambda s, t: EMClusterer(2, init="random", n_restarts=3, random_state=0),
     FSSEM: lambda s, t: FSSEM(3, max_features=2, random_state=0),
+    ThresholdFeatures: lambda s, t: ThresholdFeatures(),
 }
 VIEWS = {MultiViewTensor: lambda s, t: MultiViewTensor(random_state=0)}
 # y is a table of zeros and ones, a column for each label.
@@ -277,6 +281,8 @@ def data(cls):
 
 def answers(model, points, s=1.0, t=1.0, shift=0.0):
     """What a fitted estimator says at points, with the units s and t and the shift of X taken out: a list of arrays."""
+    if isinstance(model, CMIMSelector):
+        return [model.support_]
     if isinstance(model, (FCI, PC, RFCI)):
         return [model.graph_.marks]
     if isinstance(model, LinearDAGLearner):

@@ -45,3 +45,16 @@ from .unsupervised_feature_selection import (
     em_k as em_k,
     trace_criterion as trace_criterion,
 )
+from .selectors import (
+    ColumnSelector as ColumnSelector,
+    DiscreteSelector as DiscreteSelector,
+)
+from .cmim_feature_selection import (
+    CMIMSelector as CMIMSelector,
+    FeatureBoost as FeatureBoost,
+    NaiveBayesThreshold as NaiveBayesThreshold,
+    ThresholdFeatures as ThresholdFeatures,
+    cmim as cmim,
+    edge_features as edge_features,
+    filter_features as filter_features,
+)
