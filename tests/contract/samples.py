@@ -27,10 +27,10 @@ from learnable.ensembles.boosting_adaboost import (
 from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
 from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.ensembles.transfer_forests import TransferForestClassifier
+from learnable.features.cmim_feature_selection import CMIMSelector, ThresholdFeatures, WeightedNeighbors
 from learnable.features.fcbf_feature_selection import CFS, FCBF, FOCUS, ReliefF
 from learnable.features.socp_feature_selection import LPSelector, RobustSOCPSelector, SOCPSelector, SparseFisher
 from learnable.features.unsupervised_feature_selection import FSSEM, EMClusterer
-from learnable.features.cmim_feature_selection import CMIMSelector, ThresholdFeatures, WeightedNeighbors
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
