@@ -27,6 +27,7 @@ from learnable.ensembles.boosting_adaboost import (
 from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
 from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.ensembles.transfer_forests import TransferForestClassifier
+from learnable.features.randomized_variable_elimination import RVE, RVErS, ThermalPerceptron
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -150,6 +151,9 @@ CLASSIFIERS = {
     PNN: lambda s, t: PNN(spread=0.7 * s),
     RDA: lambda s, t: RDA(),
     RotationForest: lambda s, t: RotationForest(5, random_state=0),
+    RVE: lambda s, t: RVE(n_relevant=1, tol=1.0, random_state=0),
+    RVErS: lambda s, t: RVErS(r_min=1, random_state=0),
+    ThermalPerceptron: lambda s, t: ThermalPerceptron(decay=0.98, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
@@ -237,6 +241,8 @@ def data(cls):
 
 def answers(model, points, s=1.0, t=1.0, shift=0.0):
     """What a fitted estimator says at points, with the units s and t and the shift of X taken out: a list of arrays."""
+    if isinstance(model, (RVE, RVErS)):
+        return [model.support_]
     if isinstance(model, (FCI, PC, RFCI)):
         return [model.graph_.marks]
     if isinstance(model, LinearDAGLearner):

@@ -439,6 +439,14 @@ def test_naive_bayes_of_the_evaluator_is_naive_bayes():
         assert subsets.error(columns) == pytest.approx(refit.error(columns))
 
 
+def test_erratum_printed_errors_belong_to_broken_segments():
+    """Sec. 7.2 speaks of corrupted labels, Table 7 prints 26 to 27 % for the best selections."""
+    assert make_led(10, flip=0.0, label_noise=0.1, random_state=0).bayes_risk == pytest.approx(0.09)
+    made = make_led(4000, flip=0.1, random_state=0)
+    assert made.bayes_risk == pytest.approx(0.26, abs=0.001)
+    assert NaiveBayesSubsets(made.data, made.target).error(range(7)) == pytest.approx(0.26, abs=0.03)
+
+
 # --- the learner and the selectors -----------------------------------------------------------------------------------
 
 

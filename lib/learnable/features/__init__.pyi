@@ -11,6 +11,17 @@ from .information import (
     mutual_information as mutual_information,
     symmetrical_uncertainty as symmetrical_uncertainty,
 )
+from .randomized_variable_elimination import (
+    RVE as RVE,
+    RVErS as RVErS,
+    backward_elimination as backward_elimination,
+    filter_selection as filter_selection,
+    forward_selection as forward_selection,
+    gain_ratio as gain_ratio,
+    rve as rve,
+    rve_schedule as rve_schedule,
+    rvers as rvers,
+)
 from .selectors import (
     ColumnSelector as ColumnSelector,
     DiscreteSelector as DiscreteSelector,
