@@ -27,7 +27,7 @@ def same(ours, peer):
     return "equal errors"
 
 
-for d in bench.sizes([50, 150, 600]):
+for d in bench.sizes([50, 300]):
     X, y = led(d, 2000 if d > 20 else 200)
     rng = np.random.default_rng(0)
     subsets = [rng.permutation(d)[: d // 2] for _ in range(20)]
@@ -47,7 +47,7 @@ def same_columns(ours, peer):
     return "the same columns"
 
 
-for d in bench.sizes([10, 50, 150]):
+for d in bench.sizes([10, 40]):
     X, y = led(d, 2000 if d > 20 else 200)
 
     def forward(X=X, y=y):
@@ -71,7 +71,7 @@ def same_way(ours, peer):
     return f"the same {len(ours.kept)} columns after {ours.n_calls} evaluations"
 
 
-for d in bench.sizes([15, 150]):
+for d in bench.sizes([15, 60]):
     X, y = led(d, 2000 if d > 20 else 200)
 
     def reverse(X=X, y=y):
@@ -103,7 +103,7 @@ def same_cost(ours, peer):
     return "equal costs"
 
 
-for n_features in bench.sizes([100, 1000, 5000]):
+for n_features in bench.sizes([100, 2000]):
     bench.compare(
         "schedule, 10 relevant columns",
         size=n_features,
