@@ -283,7 +283,7 @@ def test_claim_streaks_move_the_interval_as_the_source_says():
     believed, k = 21, int(rve_schedule(100, 21).batch[100])
     needed = math.ceil(0.3 * (believed - expected_failures(100, believed, k)))
     highs = down.brackets[:, 2]
-    assert (highs[:needed] == 40).all()
+    assert (highs[:needed] == 40).all() and highs[needed] == 21 and down.brackets[needed, 1] == 11
     up = rvers(Always(100, True), r_max=40, random_state=0)
     patience = math.ceil(3 * expected_failures(100, believed, k))
     lows = up.brackets[:, 0]
@@ -291,6 +291,16 @@ def test_claim_streaks_move_the_interval_as_the_source_says():
     twice = rvers(Always(100, True), r_max=40, c1=6, random_state=0)
     patience = math.ceil(6 * expected_failures(100, believed, k))
     assert (twice.brackets[:patience, 0] == 2).all() and twice.brackets[patience, 0] == 21
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_a_success_ends_a_streak_of_failures_and_the_other_way_round():
+    class Alternating(SubsetEvaluator):
+        def _error(self, columns):
+            return float(self.n_calls % 2 == 0)
+
+    found = rvers(Alternating(100), r_max=40, random_state=0, max_calls=31)
+    assert found.accepted.sum() == 16 and (found.brackets == [2, 21, 40]).all()
 
 
 def test_a_long_run_of_successes_lowers_the_upper_end_to_the_midpoint():
