@@ -31,6 +31,7 @@ from learnable.features.cmim_feature_selection import CMIMSelector, ThresholdFea
 from learnable.features.fcbf_feature_selection import CFS, FCBF, FOCUS, ReliefF
 from learnable.features.socp_feature_selection import LPSelector, RobustSOCPSelector, SOCPSelector, SparseFisher
 from learnable.features.unsupervised_feature_selection import FSSEM, EMClusterer
+from learnable.features.randomized_variable_elimination import RVE, RVErS, ThermalPerceptron
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -191,6 +192,9 @@ CLASSIFIERS = {
     ReliefF: lambda s, t: ReliefF(nominal=False, random_state=0),
     CMIMSelector: lambda s, t: CMIMSelector(k=2),
     WeightedNeighbors: lambda s, t: WeightedNeighbors(),
+    RVE: lambda s, t: RVE(n_relevant=1, tol=1.0, random_state=0),
+    RVErS: lambda s, t: RVErS(r_min=1, random_state=0),
+    ThermalPerceptron: lambda s, t: ThermalPerceptron(decay=0.98, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
@@ -282,6 +286,7 @@ def data(cls):
 def answers(model, points, s=1.0, t=1.0, shift=0.0):
     """What a fitted estimator says at points, with the units s and t and the shift of X taken out: a list of arrays."""
     if isinstance(model, CMIMSelector):
+    if isinstance(model, (RVE, RVErS)):
         return [model.support_]
     if isinstance(model, (FCI, PC, RFCI)):
         return [model.graph_.marks]

@@ -1,59 +1,626 @@
 """Claims of the source, checked: randomized_variable_elimination."""
 
+import itertools
+import math
 from dataclasses import FrozenInstanceError
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import hypergeom
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import PredefinedSplit
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from learnable.features.randomized_variable_elimination import running_mean, settle, standard_error
-from learnable.features.randomized_variable_elimination.experiments import scatter
-
-X = np.random.default_rng(0).normal(size=50)
-
-
-def test_claim_01_running_mean_is_the_mean_of_each_prefix():
-    np.testing.assert_allclose(running_mean(X), [X[: i + 1].mean() for i in range(50)], rtol=1e-12)
-
-
-def test_claim_02_standard_error_falls_with_the_root_of_n():
-    # Four copies have the same spread; only the divisor n - 1 keeps the ratio from being exactly one half.
-    assert standard_error(np.tile(X, 4)) / standard_error(X) == pytest.approx(0.5, rel=0.01)
-
-
-def test_claim_03_settles_where_all_later_means_are_near():
-    found = settle(X, 0.0, tol=0.2)
-    assert found.settled and (np.abs(found.means[found.index :]) <= 0.2).all()
-    assert abs(found.means[found.index - 1]) > 0.2
-    assert not settle([0.0, 4.0], 0.0, tol=0.5).settled
-
-
-def test_claim_04_means_scatter_by_the_root_of_n():
-    result = scatter.at("paper")
-    for n in (10, 40, 160):
-        # The study's own seeds are fixed, so this cannot flicker; four standard errors would catch a factor of two.
-        assert abs(result.mean("square", n=n) - 1 / n) < 4 * result.se("square", n=n)
-
-
-def test_the_same_seed_gives_the_same_answer():
-    assert scatter.cell({"n": 10}, 0) == scatter.cell({"n": 10}, 0) != scatter.cell({"n": 10}, 1)
+from learnable.datasets.rules import make_led, make_m_of_n, make_monks
+from learnable.features.randomized_variable_elimination import (
+    RVE,
+    OracleSubsets,
+    RVErS,
+    ThermalPerceptron,
+    backward_elimination,
+    cost_bound,
+    expected_failures,
+    filter_selection,
+    fixed_schedule,
+    forward_selection,
+    gain_ratio,
+    p_success,
+    rve,
+    rve_schedule,
+    rvers,
+    training_cost,
+)
+from learnable.features.randomized_variable_elimination.perceptron import _anneal, _anneal_gram
+from learnable.features.subsets import EstimatorSubsets, NaiveBayesSubsets, SubsetEvaluator
 
 
-def test_results_are_frozen_and_inputs_stay():
-    x = [4.0, 0.0, 2.0]
-    found = settle(x, 2.0)
+def updates(n):
+    return 1897000 * (n + 1)
+
+
+class Always(SubsetEvaluator):
+    """An evaluator that lets everything go, or nothing."""
+
+    def __init__(self, n_features, rises):
+        super().__init__(n_features)
+        self.rises = rises
+
+    def _error(self, columns):
+        return float(self.n_features - len(columns)) if self.rises else 0.0
+
+
+class Creeping(SubsetEvaluator):
+    """The error rises by 0.001 with every column that is removed."""
+
+    def _error(self, columns):
+        return 0.001 * (self.n_features - len(columns))
+
+
+# --- the probability and the schedule --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n, r, k", [(4, 2, 1), (100, 10, 9), (1000, 100, 7), (300, 120, 90), (10**6, 10, 10**5)])
+def test_claim_p_success_is_the_hypergeometric_probability_of_no_hit(n, r, k):
+    assert p_success(n, r, k) == pytest.approx(hypergeom(n, r, k).pmf(0), rel=1e-8)
+    assert expected_failures(n, r, k) == pytest.approx(1 / hypergeom(n, r, k).pmf(0) - 1, rel=1e-7)
+
+
+def test_p_success_is_the_product_of_the_formula():
+    for n, r, k in ((9, 4, 3), (30, 2, 28), (200, 90, 70)):
+        product = math.prod((n - r - i) / (n - i) for i in range(k))
+        assert p_success(n, r, k) == pytest.approx(product, rel=1e-10)
+
+
+def test_impossible_batches_have_probability_zero_and_large_numbers_do_not_overflow():
+    assert p_success(5, 3, 3) == 0 and expected_failures(5, 3, 3) == math.inf
+    assert p_success(7, 0, 7) == 1 and expected_failures(7, 0, 3) == 0
+    assert p_success(10**12, 10, 10**11) == pytest.approx(0.9**10, rel=1e-9)
+    assert 0 < p_success(10**6, 1000, 1000) == pytest.approx(math.exp(-1.0005), rel=1e-3)
+
+
+def brute_force(n, r, cost):
+    """The smallest expected cost over all ways to write n - r as an ordered sum."""
+
+    def compositions(m):
+        if m == 0:
+            yield ()
+        for first in range(1, m + 1):
+            yield from ((first, *rest) for rest in compositions(m - first))
+
+    def price(parts):
+        here, total = n, 0.0
+        for k in parts:
+            total += cost(here - k) / hypergeom(here, r, k).pmf(0)
+            here -= k
+        return total
+
+    return min((price(parts), parts) for parts in compositions(n - r))
+
+
+@pytest.mark.parametrize("cost", ["linear", "quadratic", "constant"])
+@pytest.mark.parametrize("n, r", [(8, 2), (10, 3)])
+def test_claim_schedule_equals_brute_force_over_all_compositions(cost, n, r):
+    schedule = rve_schedule(n, r, cost)
+    price, parts = brute_force(n, r, lambda m: training_cost(cost, n)[m])
+    assert schedule.expected_cost == pytest.approx(price, rel=1e-9)
+    assert tuple(schedule.steps) == parts
+
+
+@pytest.mark.parametrize("r", [2, 3])
+def test_claim_schedule_equals_brute_force_at_fourteen_columns(r):
+    """All 2^(N-r-1) compositions, priced by tables instead of scipy."""
+    n, cost = 14, training_cost("linear", 14)
+    p = {(m, k): math.comb(m - r, k) / math.comb(m, k) for m in range(r + 1, n + 1) for k in range(1, m - r + 1)}
+    best = math.inf
+    for cuts in itertools.product((False, True), repeat=n - r - 1):
+        stops = [n, *(n - 1 - i for i, cut in enumerate(cuts) if cut), r]
+        best = min(best, sum(cost[b] / p[a, a - b] for a, b in itertools.pairwise(stops)))
+    assert rve_schedule(n, r).expected_cost == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize("cost", ["constant", "log", "linear", "quadratic"])
+def test_pruning_of_the_table_changes_nothing(cost):
+    """The table without the early end, in plain Python."""
+    n_features, r = 80, 5
+    M, total, batch = training_cost(cost, n_features), np.zeros(81), np.zeros(81, int)
+    for n in range(r + 1, n_features + 1):
+        values = [M[n - k] / p_success(n, r, k) + total[n - k] for k in range(1, n - r + 1)]
+        total[n], batch[n] = min(values), 1 + int(np.argmin(values))
+    schedule = rve_schedule(n_features, r, cost)
+    np.testing.assert_allclose(schedule.cost_to_go, total, rtol=1e-10)
+    np.testing.assert_array_equal(schedule.batch, batch)
+
+
+@pytest.mark.parametrize("cost", ["constant", "log", "linear", "quadratic", updates])
+def test_claim_schedule_is_never_dearer_than_the_simple_rules(cost):
+    for n, r in ((30, 2), (100, 10), (100, 60), (57, 1)):
+        best = rve_schedule(n, r, cost)
+        for rule in ("ratio", "single"):
+            assert (best.cost_to_go <= fixed_schedule(n, r, cost, rule=rule).cost_to_go * (1 + 1e-12)).all()
+
+
+def test_claim_figures_of_the_seven_of_ten_problem():
+    best, single = rve_schedule(100, 10, updates), fixed_schedule(100, 10, updates, rule="single")
+    assert best.expected_cost == pytest.approx(5.512e9, rel=1e-3)
+    assert best.cost_ratio == pytest.approx(28.77, abs=0.01)
+    assert best.steps[:8] == [9, 8, 8, 7, 6, 6, 5, 5] and len(best.steps) == 27 and sum(best.steps) == 90
+    assert best.expected_calls == pytest.approx(89.5, abs=0.05)
+    assert single.expected_cost == pytest.approx(12.15e9, rel=1e-3)
+    assert single.expected_calls == pytest.approx(140.8, abs=0.05) and single.steps == [1] * 90
+    assert fixed_schedule(100, 10, updates).expected_cost == pytest.approx(5.515e9, rel=1e-3)
+
+
+def test_claim_cost_is_a_constant_number_of_trainings():
+    sizes = (50, 100, 200, 400, 800, 1600)
+    best = [rve_schedule(n, 10, lambda m: m).cost_ratio for n in sizes]
+    single = [fixed_schedule(n, 10, lambda m: m, rule="single").cost_ratio for n in sizes]
+    np.testing.assert_allclose(best, [28.6, 28.2, 27.4, 26.8, 26.4, 26.2], atol=0.06)
+    np.testing.assert_allclose(single, [39, 63, 111, 211, 410, 810], atol=0.6)
+
+
+def test_claim_order_of_growth_for_a_cost_that_does_not_grow():
+    """For M = 1 the cost grows like log N."""
+    ratios = [rve_schedule(n, 10, "constant").cost_ratio for n in (200, 400, 800, 1600)]
+    steps = np.diff(ratios)
+    assert (steps > 0).all() and np.ptp(steps) < 0.1 * steps.mean()
+
+
+def test_claim_expected_failures_are_largest_at_one_irrelevant_column():
+    for r in (4, 5, 10, 40):
+        values = [expected_failures(n, r, max(1, n // r)) for n in range(r + 1, 60 * r) if n // r <= n - r]
+        assert values[0] == pytest.approx(r) and max(values) == pytest.approx(r)
+    assert expected_failures(100_000, 100, 1000) == pytest.approx(math.e - 1, abs=0.02)
+
+
+def test_erratum_for_two_or_three_relevant_columns_failures_exceed_r():
+    """Sec. 4.2.1 puts the largest E⁻(n, r, n/r) at n = r + 1; for r = 2 and 3 it lies at n = 2r."""
+    assert expected_failures(4, 2, 2) == pytest.approx(5) and expected_failures(3, 2, 1) == pytest.approx(2)
+    assert expected_failures(6, 3, 2) == pytest.approx(4) and expected_failures(4, 3, 1) == pytest.approx(3)
+
+
+def test_claim_batches_are_near_n_over_r_and_larger_for_steeper_costs():
+    linear, quadratic = rve_schedule(1000, 10, "linear"), rve_schedule(1000, 10, "quadratic")
+    assert (linear.batch[1000], quadratic.batch[1000]) == (99, 105)
+    assert abs(linear.batch[500] - 50) <= 2
+
+
+def test_claim_bound_of_the_source_holds():
+    for cost in ("linear", "quadratic", updates, "constant"):
+        for n, r in ((100, 10), (60, 3), (1000, 30)):
+            assert rve_schedule(n, r, cost).expected_cost <= cost_bound(n, r, cost)
+    assert cost_bound(100, 10, lambda m: m) < 11 * 9 * 100  # (r + 1) times the whole geometric series
+    assert cost_bound(4, 2, lambda m: np.ones_like(m)) == 15  # five terms of three
+
+
+def test_erratum_cost_of_single_removals_is_not_an_equation():
+    """Sec. 4.2.2 prints an equality; it is the bound that sets every E⁻ to r."""
+    printed = sum(11 * updates(100 - i) for i in range(1, 91))
+    assert fixed_schedule(100, 10, updates, rule="single").expected_cost < 0.2 * printed
+
+
+# --- the searches ----------------------------------------------------------------------------------------------------
+
+
+def test_claim_calls_of_an_oracle_match_the_expectation():
+    calls = [rve(OracleSubsets(60, range(6)), 6, random_state=seed).n_calls - 1 for seed in range(500)]
+    # The standard deviation is about 14, so that 2 % of 55 are two standard errors; the seeds are fixed.
+    assert np.mean(calls) == pytest.approx(rve_schedule(60, 6).expected_calls, rel=0.02)
+
+
+@pytest.mark.parametrize("rule", ["optimal", "ratio", "single"])
+def test_claim_an_oracle_gives_the_relevant_columns(rule):
+    relevant = [3, 17, 29, 44]
+    found = rve(OracleSubsets(50, relevant), 4, rule=rule, random_state=1)
+    np.testing.assert_array_equal(found.kept, relevant)
+    assert found.converged and found.error == 0
+
+
+def test_claim_bookkeeping_of_rve():
+    evaluator = OracleSubsets(50, [3, 17, 29])
+    schedule = rve_schedule(50, 3)
+    found = rve(evaluator, schedule, random_state=0)
+    assert found.n_calls == evaluator.n_calls == found.accepted.sum() + (~found.accepted).sum()
+    assert found.accepted[0] and found.sizes[0] == 50 and found.accepted.sum() == 1 + len(schedule.steps)
+    np.testing.assert_array_equal(found.remaining[found.accepted], found.sizes[found.accepted])
+    assert [50, *found.sizes[found.accepted][1:]] == list(50 - np.cumsum([0, *schedule.steps]))
+    before = np.concatenate([[50], found.remaining[:-1]])
+    np.testing.assert_array_equal(before[1:] - found.sizes[1:], schedule.batch[before[1:]])
+    assert found.cumulative_cost("constant")[-1] == found.n_calls
+    assert found.cumulative_cost(lambda n: n)[-1] == found.sizes.sum()
+
+
+def test_claim_rejected_batches_are_put_back_whole():
+    found = rve(OracleSubsets(40, [1, 2]), 2, random_state=3)
+    for call in range(found.n_calls):
+        subset = found.subset_after(call)
+        assert len(subset) == found.remaining[call] and {1, 2} <= set(subset)
+        if call and not found.accepted[call]:
+            np.testing.assert_array_equal(subset, found.subset_after(call - 1))
+    np.testing.assert_array_equal(found.subset_after(found.n_calls - 1), found.kept)
+
+
+@pytest.mark.parametrize("rule", ["optimal", "ratio", "single"])
+@pytest.mark.parametrize("rises", [False, True])
+@pytest.mark.parametrize("reopen", [False, True])
+@pytest.mark.parametrize("r_min, r_max", [(2, 30), (2, 3), (1, 2), (5, 5), (0, 1), (29, 30)])
+def test_claim_rvers_ends_whatever_the_answers(rule, rises, reopen, r_min, r_max):
+    found = rvers(Always(30, rises), r_min=r_min, r_max=r_max, rule=rule, reopen=reopen, random_state=0, max_calls=5000)
+    assert found.converged
+    assert len(found.kept) == (30 if rises else r_min)
+    low, r, high = found.brackets.T
+    assert (low <= r).all() and (r <= high).all() and (found.remaining >= r_min).all()
+    assert (np.diff(found.remaining) <= 0).all()
+
+
+def test_erratum_the_interval_closes_although_its_midpoint_rounds_down():
+    """With r_max = r_min + 1 the printed r_min <- r changes nothing: failures must move r_min past the midpoint."""
+    found = rvers(Always(30, True), r_min=3, r_max=4, random_state=0, max_calls=2000)
+    assert found.converged and tuple(found.brackets[-1]) == (4, 4, 4)
+
+
+def test_erratum_the_search_goes_on_until_the_interval_has_closed():
+    """The printed condition "until r_min < r_max and fail <= c1 E" would end after one step."""
+    found = rvers(OracleSubsets(100, range(10)), r_max=20, tol=0.0, random_state=0)
+    low, _, high = found.brackets.T
+    assert found.n_calls > 30 and (low < high)[:5].all() and low[-1] == high[-1]
+
+
+def test_erratum_the_interval_is_reset_to_the_number_of_columns():
+    """The printed test r <= r_min would fire at the start for r_min = r_max; n <= r_min is meant."""
+    found = rvers(Always(30, False), r_min=2, r_max=30, random_state=0)
+    assert len(found.kept) == 2
+    stuck = rvers(OracleSubsets(30, range(12)), r_min=10, r_max=11, tol=0.0, reopen=True, random_state=0)
+    np.testing.assert_array_equal(stuck.kept, range(12))
+
+
+def test_claim_streaks_move_the_interval_as_the_source_says():
+    down = rvers(Always(100, False), r_max=40, random_state=0)
+    believed, k = 21, int(rve_schedule(100, 21).batch[100])
+    needed = math.ceil(0.3 * (believed - expected_failures(100, believed, k)))
+    highs = down.brackets[:, 2]
+    assert (highs[:needed] == 40).all() and highs[needed] == 21 and down.brackets[needed, 1] == 11
+    up = rvers(Always(100, True), r_max=40, random_state=0)
+    patience = math.ceil(3 * expected_failures(100, believed, k))
+    lows = up.brackets[:, 0]
+    assert (lows[:patience] == 2).all() and lows[patience] == 21 and up.brackets[patience, 1] == 30
+    twice = rvers(Always(100, True), r_max=40, c1=6, random_state=0)
+    patience = math.ceil(6 * expected_failures(100, believed, k))
+    assert (twice.brackets[:patience, 0] == 2).all() and twice.brackets[patience, 0] == 21
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+def test_a_success_ends_a_streak_of_failures_and_the_other_way_round():
+    class Alternating(SubsetEvaluator):
+        def _error(self, columns):
+            return float(self.n_calls % 2 == 0)
+
+    found = rvers(Alternating(100), r_max=40, random_state=0, max_calls=31)
+    assert found.accepted.sum() == 16 and (found.brackets == [2, 21, 40]).all()
+
+
+def test_a_long_run_of_successes_lowers_the_upper_end_to_the_midpoint():
+    found = rvers(Always(100, False), r_max=90, c2=0.05, random_state=0)
+    first = np.flatnonzero(np.diff(found.brackets[:, 2]))[0] + 1
+    assert found.brackets[first, 2] == found.brackets[first - 1, 1] == 46
+    assert found.brackets[first, 1] == (2 + 46) // 2
+
+
+def test_finding_reopening_finds_what_the_closed_interval_misses():
+    """A single success at small r closes the interval too low; then the source's rule ends the search."""
+    outcome = {True: [], False: []}
+    for reopen, seed in itertools.product((True, False), range(40)):
+        found = rvers(OracleSubsets(100, [4, 40, 80]), r_max=20, reopen=reopen, random_state=seed)
+        outcome[reopen].append(len(found.kept))
+    assert np.mean(np.array(outcome[True]) == 3) > 0.9 > np.mean(np.array(outcome[False]) == 3) + 0.2
+
+
+def test_claim_tolerance_lets_the_error_creep_and_best_bounds_it():
+    creeping = rvers(Creeping(40), tol=0.002, rule="single", random_state=0)
+    assert creeping.error > 10 * 0.002
+    bounded = rvers(Creeping(40), tol=0.002, rule="single", compare_to="best", random_state=0)
+    assert bounded.error <= 0.002 + 1e-12 and len(bounded.kept) == 38
+    assert len(rvers(Creeping(40), tol=0.0, random_state=0).kept) == 40
+
+
+def test_return_best_gives_the_smallest_subset_within_the_tolerance():
+    found = rvers(Creeping(40), tol=0.0025, rule="single", return_best=True, random_state=0)
+    assert len(found.kept) == 38 and found.error == pytest.approx(0.002)
+    noisy = OracleSubsets(60, range(5), noise=0.05, random_state=1)
+    best = rvers(noisy, tol=0.05, return_best=True, random_state=1)
+    assert best.error <= best.errors[best.accepted].min() + 0.05
+    assert noisy.error(best.kept) == best.error
+
+
+def test_a_limit_on_the_calls_warns():
+    with pytest.warns(ConvergenceWarning, match="raise max_calls"):
+        found = rvers(OracleSubsets(100, range(10)), max_calls=20, random_state=0)
+    assert found.n_calls == 20 and not found.converged
+    with pytest.warns(ConvergenceWarning, match="raise max_calls"):
+        rve(Always(20, True), 3, max_calls=50, random_state=0)
+
+
+def test_edges_of_size():
+    assert rve(OracleSubsets(1, [0]), 1, random_state=0).kept.tolist() == [0]
+    assert rve(OracleSubsets(5, [0]), 5, random_state=0).n_calls == 1
+    assert len(rve(Always(6, False), 0, random_state=0).kept) == 0
+    assert rvers(OracleSubsets(1, [0]), random_state=0).kept.tolist() == [0]
+    assert rvers(OracleSubsets(2, [0]), random_state=0).n_calls == 1
+    assert rvers(OracleSubsets(3, [0]), r_min=1, tol=0.0, random_state=0).kept.tolist() == [0]
+
+
+def test_the_same_seed_gives_the_same_way():
+    first, again = (rvers(OracleSubsets(60, [3, 9]), random_state=5) for _ in range(2))
+    np.testing.assert_array_equal(first.sizes, again.sizes)
+    np.testing.assert_array_equal(first.removed_by, again.removed_by)
+    other = rvers(OracleSubsets(60, [3, 9]), random_state=6)
+    assert not np.array_equal(first.removed_by, other.removed_by)
+
+
+def test_batches_are_drawn_uniformly():
+    """First batches of 2000 searches: every column is in about k/n of them."""
+    drawn = np.zeros(20)
+    for seed in range(2000):
+        found = rve(Always(20, False), 4, random_state=seed)
+        drawn += found.removed_by == 1
+    k = rve_schedule(20, 4).batch[20]
+    share = drawn / 2000
+    assert np.abs(share - k / 20).max() < 5 * math.sqrt(0.25 / 2000)
+
+
+# --- the rivals ------------------------------------------------------------------------------------------------------
+
+
+def test_claim_calls_of_the_stepwise_searches():
+    """19 steps of forward selection among 180 columns make 3249 evaluations, 33 backward ones and the first 5413."""
+    forward = forward_selection(OracleSubsets(180, range(18)))
+    assert forward.n_calls == 3249 and forward.n_iter == 19 and len(forward.kept) == 18
+
+    class Falls(SubsetEvaluator):
+        def _error(self, columns):
+            return float(max(len(columns), 148))
+
+    backward = backward_elimination(Falls(180))
+    assert backward.n_calls == 5413 and backward.n_iter == 33 and len(backward.kept) == 148
+
+
+def test_stepwise_searches_are_greedy():
+    X, y = make_led(300, n_irrelevant=6, random_state=0, return_X_y=True)
+    evaluator = NaiveBayesSubsets(X, y)
+    found = forward_selection(evaluator)
+    inside = []
+    while True:
+        errors = {j: evaluator.error([*inside, j]) for j in range(13) if j not in inside}
+        j = min(errors, key=errors.get)
+        if inside and errors[j] >= evaluator.error(inside):
+            break
+        inside.append(j)
+    np.testing.assert_array_equal(found.kept, sorted(inside))
+    assert found.error == evaluator.error(inside) == found.errors[found.accepted][-1]
+    back = backward_elimination(evaluator)
+    assert back.error == evaluator.error(back.kept) <= evaluator.error(range(13))
+    for j in back.kept:
+        assert evaluator.error(np.setdiff1d(back.kept, [j])) >= back.error
+    assert len(forward_selection(evaluator, max_features=2).kept) == 2
+    assert len(backward_elimination(evaluator, tol=-1, min_features=3).kept) == 3
+
+
+def test_filter_tries_the_ranking_from_the_top():
+    X, y = make_led(400, n_irrelevant=20, random_state=1, return_X_y=True)
+    evaluator, ratio = NaiveBayesSubsets(X, y), gain_ratio(X, y)
+    found = filter_selection(evaluator, ratio)
+    order = np.argsort(-ratio, kind="stable")
+    errors = [evaluator.error(order[:m]) for m in range(1, 28)]
+    np.testing.assert_allclose(found.errors, errors)
+    assert found.error == min(errors) and len(found.kept) == 1 + int(np.argmin(errors)) and found.n_calls == 27
+
+
+def test_gain_ratio_is_information_over_entropy():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (200, 3)), rng.integers(0, 3, 200)
+    for j, ratio in enumerate(gain_ratio(X, y)):
+        joint = np.histogram2d(X[:, j], y, bins=[4, 3])[0] / 200
+        inside = joint[joint > 0]
+        rows, cols = joint.sum(1), joint.sum(0)
+        information = (inside * np.log(inside / np.outer(rows, cols)[joint > 0])).sum()
+        assert ratio == pytest.approx(information / -(rows * np.log(rows)).sum(), rel=1e-9)
+    assert gain_ratio(np.zeros((4, 1)), [0, 1, 0, 1]) == [0.0]
+
+
+def test_claim_forward_selection_is_stuck_on_monks_2_and_rvers_is_not():
+    """No single bit helps a tree; removing irrelevant ones does."""
+    X, y = make_monks(2, one_hot=True, return_X_y=True)
+    tree = EstimatorSubsets(DecisionTreeClassifier(criterion="entropy", random_state=0), X, y)
+    forward = forward_selection(tree)
+    random = rvers(tree, tol=0.0, r_max=10, cost="quadratic", random_state=0)
+    assert len(forward.kept) <= 2 and forward.error > 0.3
+    assert random.error < min(0.5 * forward.error, tree.error(range(17)))
+
+
+def test_naive_bayes_of_the_evaluator_is_naive_bayes():
+    X, y = make_led(300, n_irrelevant=5, random_state=2, return_X_y=True)
+    subsets = NaiveBayesSubsets(X, y)
+    refit = EstimatorSubsets(CategoricalNB(min_categories=2), X, y)
+    for columns in ([0], [1, 4, 7], range(12), [11]):
+        assert subsets.error(columns) == pytest.approx(refit.error(columns))
+
+
+def test_erratum_printed_errors_belong_to_broken_segments():
+    """Sec. 7.2 speaks of corrupted labels, Table 7 prints 26 to 27 % for the best selections."""
+    assert make_led(10, flip=0.0, label_noise=0.1, random_state=0).bayes_risk == pytest.approx(0.09)
+    made = make_led(4000, flip=0.1, random_state=0)
+    assert made.bayes_risk == pytest.approx(0.26, abs=0.001)
+    assert NaiveBayesSubsets(made.data, made.target).error(range(7)) == pytest.approx(0.26, abs=0.03)
+
+
+# --- the learner and the selectors -----------------------------------------------------------------------------------
+
+
+def test_claim_the_annealing_takes_1897_epochs():
+    X, y = make_m_of_n(60, m=2, n_relevant=3, d=5, random_state=0, return_X_y=True)
+    assert ThermalPerceptron(random_state=0).fit(X, y).n_iter_ == 1897
+    assert sum(2 * 0.999**e >= 0.3 for e in range(3000)) == 1897
+    assert ThermalPerceptron(t_end=2.0).fit(X, y).n_iter_ == 1
+
+
+def test_claim_the_perceptron_learns_seven_of_ten():
+    made = make_m_of_n(2000, random_state=0)
+    X, y = made.data[:, made.relevant], made.target
+    model = ThermalPerceptron(random_state=0).fit(X[:1000], y[:1000])
+    assert model.score(X[1000:], y[1000:]) > 0.99
+
+
+def test_the_perceptron_with_and_without_the_gram_matrix():
+    rng = np.random.default_rng(0)
+    Z, signs = np.rint(256 * rng.normal(size=(40, 6))) / 256, rng.choice([-1.0, 1.0], 40)
+    temperatures = 2 * 0.9 ** np.arange(20)
+    # Exactly: the steps amplify what rounding leaves about fiftyfold in every epoch.
+    np.testing.assert_array_equal(_anneal_gram(Z @ Z.T, signs, temperatures) @ Z, _anneal(Z, signs, temperatures))
+    weights, T = np.zeros(6), 2.0
+    for i in range(40):  # the first epoch, by the formula
+        value = weights @ Z[i]
+        if signs[i] * value <= 0:
+            weights += signs[i] * Z[i] * (T / 2.0) * math.exp(-abs(value) / T)
+    np.testing.assert_allclose(_anneal(Z, signs, temperatures[:1]), weights, atol=1e-4)
+    two = _anneal(Z, signs, temperatures[:2])
+    for i in range(40):
+        value = weights @ Z[i]
+        if signs[i] * value <= 0:
+            weights += signs[i] * Z[i] * 0.9 * math.exp(-abs(value) / 1.8)
+    np.testing.assert_allclose(two, weights, atol=0.01)  # the rounding of steps to 2^-20, amplified
+
+
+def test_claim_rve_finds_seven_of_ten_with_a_learner():
+    made = make_m_of_n(800, m=3, n_relevant=4, d=30, random_state=1)
+    evaluator = EstimatorSubsets(LogisticRegression(), made.data, made.target, cv=2)
+    found = rve(evaluator, 4, tol=0.02, random_state=0)
+    np.testing.assert_array_equal(found.kept, made.relevant)
+
+
+def test_selectors_stand_in_a_pipeline_and_keep_names():
+    X, y = make_led(600, n_irrelevant=30, flip=0, random_state=0, return_X_y=True)
+    frame = pd.DataFrame(X, columns=[f"bit {j}" for j in range(37)])
+    model = make_pipeline(RVErS(r_max=20, random_state=0).set_output(transform="pandas"), CategoricalNB())
+    model.fit(frame, y)
+    names = model[0].get_feature_names_out()
+    assert len(names) == model[0].support_.sum() < 20 and set(names) <= set(frame.columns)
+    assert model.score(frame, y) > 0.95
+    assert model[0].n_iter_ == model[0].search_.n_calls
+    np.testing.assert_array_equal(RVErS(r_max=20, random_state=0).fit(X, y).support_, model[0].support_)
+
+
+def test_rve_keeps_as_many_as_it_is_told():
+    X, y = make_led(400, n_irrelevant=13, random_state=0, return_X_y=True)
+    assert RVE(n_relevant=7, tol=0.05, random_state=0).fit(X, y).support_.sum() == 7
+    assert RVE(n_relevant=0.25, tol=0.05, random_state=0).fit(X, y).support_.sum() == 5
+
+
+def test_selectors_take_any_estimator():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 12))
+    y = X[:, 3] - 2 * X[:, 7] + 0.1 * rng.normal(size=150)
+    kept = RVErS(LinearRegression(), r_max=6, random_state=0).fit(X, y).get_support(indices=True)
+    assert {3, 7} <= set(kept) and len(kept) < 6
+
+
+def test_rows_in_another_order_and_other_codes_change_nothing():
+    X, y = make_led(500, n_irrelevant=10, random_state=0, return_X_y=True)
+    fold = np.arange(500) % 5
+    rows = np.random.default_rng(1).permutation(500)
+    plain = RVErS(cv=PredefinedSplit(fold), random_state=0).fit(X, y)
+    other = RVErS(cv=PredefinedSplit(fold[rows]), random_state=0).fit(np.asfortranarray(1 - X)[rows], y[rows] + 5)
+    np.testing.assert_array_equal(plain.support_, other.support_)
+
+
+def test_constant_and_duplicated_columns_and_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (40, 120))
+    y = X[:, 0]
+    X[:, 1], X[:, 2] = X[:, 0], 1
+    found = RVErS(random_state=0).fit(X, y)
+    kept = found.get_support(indices=True)
+    assert set(kept) & {0, 1} and found.search_.error == 0 and 2 <= len(kept) <= 5
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+ORACLE = OracleSubsets(10, [1])
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: p_success(0, 0, 1), "n must"),
+        (lambda: p_success(5, 6, 1), "r must"),
+        (lambda: p_success(5, 2, 0), "k must"),
+        (lambda: expected_failures(5, 2.5, 1), "r must"),
+        (lambda: rve_schedule(10, 10), "n_relevant must"),
+        (lambda: rve_schedule(10, 2, "cubic"), "cost must"),
+        (lambda: rve_schedule(10, 2, lambda n: -n), "cost must"),
+        (lambda: rve_schedule(10, 2, np.ones(4)), "cost must have 11"),
+        (lambda: rve_schedule(10, 2, np.full(11, np.nan)), "cost"),
+        (lambda: fixed_schedule(10, 2, rule="double"), "rule must"),
+        (lambda: cost_bound(10, 1), "n_relevant must"),
+        (lambda: cost_bound(10, 2, np.ones(11)), "cost must"),
+        (lambda: rve(ORACLE, 11), "n_relevant must"),
+        (lambda: rve(ORACLE, rve_schedule(9, 2)), "n_relevant: the schedule"),
+        (lambda: rve(ORACLE, 2, tol=-1), "tol must"),
+        (lambda: rve(ORACLE, 2, compare_to="last"), "compare_to must"),
+        (lambda: rve(ORACLE, 2, rule="best"), "rule must"),
+        (lambda: rve(ORACLE, 2, max_calls=0), "max_calls must"),
+        (lambda: rve(ORACLE, 2, random_state="x"), "random_state"),
+        (lambda: rvers(ORACLE, r_min=5, r_max=4), "r_min must"),
+        (lambda: rvers(ORACLE, c1=1), "c1 must"),
+        (lambda: rvers(ORACLE, c2=0), "c2 must"),
+        (lambda: rvers(np.ones(3)), "evaluator must"),
+        (lambda: rve(ORACLE, 2, random_state=0).subset_after(10**6), "call must"),
+        (lambda: forward_selection(ORACLE, max_features=0), "max_features must"),
+        (lambda: forward_selection([1, 2]), "evaluator must"),
+        (lambda: backward_elimination(ORACLE, min_features=11), "min_features must"),
+        (lambda: filter_selection(ORACLE, np.ones(3)), "relevance must"),
+        (lambda: OracleSubsets(5, [5]), "relevant must"),
+        (lambda: OracleSubsets(5, []), "relevant must"),
+        (lambda: OracleSubsets(5, [1], noise=-1), "noise must"),
+        (lambda: gain_ratio([1, 2], [0, 1]), "X: a table"),
+        (lambda: ThermalPerceptron(t_end=3).fit([[0.0], [1.0]], [0, 1]), "t_end must"),
+        (lambda: ThermalPerceptron(decay=1).fit([[0.0], [1.0]], [0, 1]), "decay must"),
+        (lambda: ThermalPerceptron().fit([[np.nan], [1.0]], [0, 1]), "NaN"),
+        (lambda: RVErS().fit([[np.inf, 1.0], [1.0, 1.0]], [0, 1]), "infinite values"),
+    ],
+)
+def test_bad_input_is_refused_with_the_name_of_the_argument(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
+
+
+def test_nothing_is_asked_before_the_arguments_are_checked():
+    evaluator = OracleSubsets(10, [1])
+    with pytest.raises(ValueError, match="c1"):
+        rvers(evaluator, c1=0.5)
+    with pytest.raises(ValueError, match="n_relevant"):
+        rve(evaluator, 11)
+    assert evaluator.n_calls == 0
+
+
+def test_results_are_frozen():
+    found = rve(OracleSubsets(10, [1]), 1, random_state=0)
     with pytest.raises(FrozenInstanceError):
-        found.index = 0
-    assert x == [4.0, 0.0, 2.0]
+        found.error = 0.0
+    with pytest.raises(FrozenInstanceError):
+        rve_schedule(5, 2).n_relevant = 3
 
 
-@pytest.mark.parametrize("bad", [[], [[1.0]], [np.nan]])
-def test_bad_input_is_refused(bad):
-    with pytest.raises(ValueError, match="x must"):
-        running_mean(bad)
-
-
-def test_bad_settings_are_refused():
-    with pytest.raises(ValueError, match="two values"):
-        standard_error([1.0])
-    with pytest.raises(ValueError, match="tol"):
-        settle(X, 0.0, tol=-1.0)
+@parametrize_with_checks(
+    [
+        RVErS(cv=2, random_state=0),
+        RVErS(DecisionTreeClassifier(max_depth=2, random_state=0), cv=2, r_min=1, random_state=0),
+        RVE(cv=2, tol=1.0, random_state=0),
+        ThermalPerceptron(decay=0.98, random_state=0),
+    ]
+)
+def test_estimators_follow_scikit_learn(estimator, check):
+    check(estimator)

@@ -58,3 +58,14 @@ from .cmim_feature_selection import (
     edge_features as edge_features,
     filter_features as filter_features,
 )
+from .randomized_variable_elimination import (
+    RVE as RVE,
+    RVErS as RVErS,
+    backward_elimination as backward_elimination,
+    filter_selection as filter_selection,
+    forward_selection as forward_selection,
+    gain_ratio as gain_ratio,
+    rve as rve,
+    rve_schedule as rve_schedule,
+    rvers as rvers,
+)
