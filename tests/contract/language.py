@@ -102,7 +102,8 @@ def public():
 
 
 def is_estimator(value):
-    return inspect.isclass(value) and issubclass(value, BaseEstimator)
+    """A class with `fit`: a base that leaves it to its subclasses is none."""
+    return inspect.isclass(value) and issubclass(value, BaseEstimator) and hasattr(value, "fit")
 
 
 def is_result(value):

@@ -28,10 +28,11 @@ from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
 from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
 from learnable.ensembles.transfer_forests import TransferForestClassifier
 from learnable.features.cmim_feature_selection import CMIMSelector, ThresholdFeatures, WeightedNeighbors
+from learnable.features.discretization import MDLDiscretizer
 from learnable.features.fcbf_feature_selection import CFS, FCBF, FOCUS, ReliefF
+from learnable.features.randomized_variable_elimination import RVE, RVErS, ThermalPerceptron
 from learnable.features.socp_feature_selection import LPSelector, RobustSOCPSelector, SOCPSelector, SparseFisher
 from learnable.features.unsupervised_feature_selection import FSSEM, EMClusterer
-from learnable.features.randomized_variable_elimination import RVE, RVErS, ThermalPerceptron
 from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
 from learnable.foundations.classical_rules import (
     KNN,
@@ -172,7 +173,7 @@ CLASSIFIERS = {
     RDA: lambda s, t: RDA(),
     RotationForest: lambda s, t: RotationForest(5, random_state=0),
     ELM: lambda s, t: ELM(10, random_state=0),
-    LVQ: lambda s, t: LVQ(6, n_epochs=3, random_state=0),
+    LVQ: lambda s, t: LVQ(6, max_iter=3, random_state=0),
     VFI: lambda s, t: VFI(),
     AveragedMLP: lambda s, t: AveragedMLP(2, n_hidden=2, random_state=0),
     Dagging: lambda s, t: Dagging(random_state=0),
@@ -239,6 +240,7 @@ TABLES = {
     EMClusterer: lambda s, t: EMClusterer(2, init="random", n_restarts=3, random_state=0),
     FSSEM: lambda s, t: FSSEM(3, max_features=2, random_state=0),
     ThresholdFeatures: lambda s, t: ThresholdFeatures(),
+    MDLDiscretizer: lambda s, t: MDLDiscretizer(),
 }
 VIEWS = {MultiViewTensor: lambda s, t: MultiViewTensor(random_state=0)}
 # y is a table of zeros and ones, a column for each label.
@@ -285,8 +287,7 @@ def data(cls):
 
 def answers(model, points, s=1.0, t=1.0, shift=0.0):
     """What a fitted estimator says at points, with the units s and t and the shift of X taken out: a list of arrays."""
-    if isinstance(model, CMIMSelector):
-    if isinstance(model, (RVE, RVErS)):
+    if isinstance(model, (CMIMSelector, RVE, RVErS)):
         return [model.support_]
     if isinstance(model, (FCI, PC, RFCI)):
         return [model.graph_.marks]

@@ -15,8 +15,8 @@ RULES = [
     cb.HyperPipes(),
     cb.OneR(),
     cb.VFI(),
-    cb.LVQ(10, n_epochs=5, random_state=0),
-    cb.LVQ(10, version=3, n_neighbors=3, n_epochs=5, random_state=0),
+    cb.LVQ(10, max_iter=5, random_state=0),
+    cb.LVQ(10, version=3, n_neighbors=3, max_iter=5, random_state=0),
     cb.RBFNet(random_state=0),
     cb.RandomCommittee(3, random_state=0),
     cb.RandomSubSpace(3, random_state=0),
@@ -25,7 +25,22 @@ RULES = [
 ]
 
 
-@parametrize_with_checks(RULES, legacy=False)
+@parametrize_with_checks(
+    [
+        cb.ELM(20, random_state=0),
+        cb.HyperPipes(),
+        cb.OneR(),
+        cb.VFI(),
+        cb.LVQ(10, max_iter=5, random_state=0),
+        cb.LVQ(10, version=3, n_neighbors=3, max_iter=5, random_state=0),
+        cb.RBFNet(random_state=0),
+        cb.RandomCommittee(3, random_state=0),
+        cb.RandomSubSpace(3, random_state=0),
+        cb.Dagging(random_state=0),
+        cb.MultiBoost(random_state=0),
+    ],
+    legacy=False,
+)
 def test_scikit_learn_protocol(estimator, check):
     check(estimator)
 
@@ -160,7 +175,7 @@ def plain_lvq(X, y, order, books, labels, third):
 @pytest.mark.parametrize("version", [1, 3])
 def test_codebooks_move_as_the_rules_say(version):
     X, y = IRIS
-    ours = cb.LVQ(9, version=version, n_epochs=3, random_state=4).fit(X, y)
+    ours = cb.LVQ(9, version=version, max_iter=3, random_state=4).fit(X, y)
     rng = np.random.default_rng(4)
     rows = np.concatenate([rng.choice(np.flatnonzero(y == c), 3, replace=False) for c in range(3)])
     order = np.concatenate([rng.permutation(150) for _ in range(3)])
@@ -280,7 +295,7 @@ def test_multiboost_draws_weights_anew_after_a_committee_and_after_no_error():
         (lambda: cb.VFI(bias=-1), "bias"),
         (lambda: cb.LVQ(0), "n_codebooks"),
         (lambda: cb.LVQ(version=2), "version"),
-        (lambda: cb.LVQ(n_epochs=0), "n_epochs"),
+        (lambda: cb.LVQ(max_iter=0), "max_iter"),
         (lambda: cb.RBFNet(0), "n_centers"),
         (lambda: cb.RBFNet(1.5), "n_centers"),
         (lambda: cb.RBFNet(alpha=0), "alpha"),

@@ -15,7 +15,6 @@ from .fcbf_feature_selection import (
     su_matrix as su_matrix,
 )
 from .information import (
-    CodedColumns as CodedColumns,
     code_columns as code_columns,
     conditional_entropy as conditional_entropy,
     conditional_mutual_information as conditional_mutual_information,

@@ -30,8 +30,6 @@ from learnable._bits import count_both, pack_bits
 from learnable.validation import check_scalar, encode_labels
 
 __all__ = [
-    "CodedColumns",
-    "Reference",
     "code_columns",
     "conditional_entropy",
     "conditional_mutual_information",

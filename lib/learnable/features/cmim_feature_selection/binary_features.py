@@ -7,14 +7,14 @@ and two polarities. A feature with tolerance t fires if one of t detectors in a 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import Result, check_finite_array, check_scalar
 
 __all__ = ["Edge", "ThresholdFeatures", "edge_at", "edge_features"]
 
@@ -22,11 +22,20 @@ __all__ = ["Edge", "ThresholdFeatures", "edge_at", "edge_features"]
 NORMALS = np.array([[1, 0], [0, 1], [1, 1], [1, -1]])
 
 
-class Edge(NamedTuple):
+@dataclass(frozen=True)
+class Edge(Result):
     """Place and kind of an edge feature, as `edge_at` tells it.
 
-    `row` and `column` are the first pixel of the central pair, `step` leads to the second, `brighter` says whether the
-    second one is brighter, `tolerance` is the number of places at which the edge may lie.
+    Attributes
+    ----------
+    row, column : int
+        First pixel of the central pair.
+    step : tuple of int
+        From the first pixel to the second.
+    brighter : bool
+        Whether the second one is brighter.
+    tolerance : int
+        Number of places at which the edge may lie.
     """
 
     row: int

@@ -240,7 +240,7 @@ class LVQ(Contestant):
         The rule. Version 3 begins with version 1.
     n_neighbors : int, default=1
         Nearest codebook vectors that vote.
-    n_epochs : int, default=40
+    max_iter : int, default=40
         Passes over the rows; the step falls linearly from 0.03 to 0.
     random_state : None, int or Generator
         For the first vectors and the order of the rows.
@@ -252,6 +252,8 @@ class LVQ(Contestant):
         In standardised inputs.
     labels_ : ndarray of int of shape (m,)
         Class of each vector, as a code.
+    n_iter_ : int
+        Passes made.
 
     Examples
     --------
@@ -261,18 +263,18 @@ class LVQ(Contestant):
     True
     """
 
-    def __init__(self, n_codebooks=50, version=1, n_neighbors=1, n_epochs=40, random_state=None):
+    def __init__(self, n_codebooks=50, version=1, n_neighbors=1, max_iter=40, random_state=None):
         self.n_codebooks = n_codebooks
         self.version = version
         self.n_neighbors = n_neighbors
-        self.n_epochs = n_epochs
+        self.max_iter = max_iter
         self.random_state = random_state
 
     def fit(self, X, y):
         m = check_scalar(self.n_codebooks, "n_codebooks", low=1, integer=True)
         version = check_choice(self.version, "version", (1, 3))
         check_scalar(self.n_neighbors, "n_neighbors", low=1, integer=True)
-        epochs = check_scalar(self.n_epochs, "n_epochs", low=1, integer=True)
+        epochs = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         rng = check_rng(self.random_state)
         X, codes = self._start(X, y)
         X = self._standardise(X)
@@ -282,6 +284,7 @@ class LVQ(Contestant):
         rows = [rng.choice(np.flatnonzero(codes == c), size, replace=False) for c, size in enumerate(wanted)]
         self.codebooks_, self.labels_ = X[np.concatenate(rows)].copy(), np.repeat(np.arange(len(wanted)), wanted)
         orders = np.concatenate([rng.permutation(len(X)) for _ in range(epochs)])
+        self.n_iter_ = epochs
         _move_codebooks(X, codes, orders, self.codebooks_, self.labels_, version == 3)
         return self
 
