@@ -189,6 +189,7 @@ CLASSIFIERS = {
     RobustSOCPSelector: lambda s, t: RobustSOCPSelector(0.3, delta=0.05 * s, rho=0.001),
     CFS: lambda s, t: CFS(),
     FCBF: lambda s, t: FCBF(),
+    MDLDiscretizer: lambda s, t: MDLDiscretizer(),
     FOCUS: lambda s, t: FOCUS(),
     ReliefF: lambda s, t: ReliefF(nominal=False, random_state=0),
     CMIMSelector: lambda s, t: CMIMSelector(k=2),
@@ -240,7 +241,6 @@ TABLES = {
     EMClusterer: lambda s, t: EMClusterer(2, init="random", n_restarts=3, random_state=0),
     FSSEM: lambda s, t: FSSEM(3, max_features=2, random_state=0),
     ThresholdFeatures: lambda s, t: ThresholdFeatures(),
-    MDLDiscretizer: lambda s, t: MDLDiscretizer(),
 }
 VIEWS = {MultiViewTensor: lambda s, t: MultiViewTensor(random_state=0)}
 # y is a table of zeros and ones, a column for each label.
