@@ -56,7 +56,7 @@ def compared(part):
         "logistic regression on the chosen columns is scored on the other, so that no selector has seen the test rows. "
         "*Stability* is the overlap of the sets chosen from two different halves (common columns over all columns of "
         "the two, 1 if always the same). Seconds are of one processor, for one selection. Measured on "
-        f"{told['measured']}, load {told['machine']['load']}.\n",
+        f"{told['measured']}, load {told['load']}.\n",
     ]
     for name in dict.fromkeys(row["data"] for row in told["rows"]):
         rows = [row for row in told["rows"] if row["data"] == name]
