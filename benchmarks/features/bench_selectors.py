@@ -99,8 +99,8 @@ def measure(smoke=False):
         for label, (selector, kind) in selectors(X.shape[1], random_state=0).items():
             with warnings.catch_warnings():
                 # Columns with too few values are left out, and a level out of reach becomes the best one: both say so.
-                for kind in (ConvergenceWarning, UserWarning):
-                    warnings.simplefilter("ignore", kind)
+                for ignored in (ConvergenceWarning, UserWarning):
+                    warnings.simplefilter("ignore", ignored)
                 if selector is not None:
                     one_split(selector, X, y, *splits[0])  # compile
                 found = [one_split(selector, X, y, *split) for split in splits]
