@@ -33,19 +33,19 @@ def text(part, found):
         [
             f"# {PARTS[part]}\n",
             prose.read_text(encoding="utf-8") if prose.exists() else "",
-            compared(part),
             "## What builds on what\n",
             "An arrow leads to the chapter that builds on the other; dashed boxes are in other parts.\n",
             _raw(drawn),
             f"## The {count}\n",
             f"In the order of the book, {minutes / 60:.1f} hours of reading without the exercises.\n",
             _raw(cards(members, UP)),
+            compared(part),
         ]
     )
 
 
 def compared(part):
-    """A table of the part's methods on the same data, if one was measured (book/data/compared_<part>.json)."""
+    """The part's methods on the same data, if they were measured (book/data/compared_<part>.json), and what follows."""
     path = DATA / f"compared_{part}.json"
     if not path.exists():
         return ""
@@ -71,7 +71,8 @@ def compared(part):
             facts = [row["selector"], row["kind"], accuracy, f"{row['kept']:g}", f"{row['stability']:.2f}", seconds]
             lines.append(f"| {' | '.join(facts)} |")
         lines.append("")
-    return "\n".join(lines)
+    lesson = PROSE / f"{part}_compared.md"
+    return "\n".join([*lines, lesson.read_text(encoding="utf-8") if lesson.exists() else ""])
 
 
 def cards(members, up):
