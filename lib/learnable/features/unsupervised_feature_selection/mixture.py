@@ -1,7 +1,7 @@
 """Gaussian mixtures by EM, with the three ways to start that the source compares (Dy and Brodley 2004, Sec. 6.3, 6.5).
 
 The clusterer inside the wrapper is run thousands of times on small tables, so the public functions check and wrap, and
-:mod:`._em` iterates. Starts:
+``_em`` iterates. Starts:
 
 - ``"kmeans"``: k-means from random observations, `n_restarts` times, the run of EM with the highest likelihood wins;
 - ``"random"``: means at random observations, the covariance of all the data, `n_restarts` times;
