@@ -13,7 +13,7 @@ column carries exactly no information about anything given a copy of itself, and
 error of 2^-52 in T(n), as good as floating point; what is not larger than one unit for each cell counts as zero.
 
 Columns of two values are packed into words of 64 rows and counted by the processor's instruction for it; other columns
-are counted cell by cell, or sorted where the table of cells would be much larger than the number of rows.
+are counted cell by cell, or hashed where the table of cells would be much larger than the number of rows.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class CodedColumns:
         -------
         ndarray of int64
             One sum for each of the columns. Cost O(n / 64) for each packed column and state of the reference, O(n)
-            for others, O(n log n) where the cells outnumber the rows by far.
+            for others.
         """
         columns = self._columns(columns)
         if self.words is not None:
@@ -525,8 +525,24 @@ def _own_terms(codes, n_states, table):
 
 
 @njit(cache=True)
+def cell_weights(cells, weights):
+    """Sums of the weights of rows with equal cells (whole numbers from 0), in no order and with zeros between."""
+    size = 2
+    while size < 2 * len(cells):
+        size *= 2
+    held, sums = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for i in range(len(cells)):
+        at = (cells[i] * np.int64(6364136223846793005) >> np.int64(32)) & np.int64(size - 1)
+        while held[at] != -1 and held[at] != cells[i]:
+            at = (at + 1) & np.int64(size - 1)
+        held[at] = cells[i]
+        sums[at] += weights[i]
+    return sums
+
+
+@njit(cache=True)
 def _coded_terms(codes, n_states, columns, reference, n_reference, table):
-    """Sums of T over the cells of coded columns with a reference; cells are counted, or sorted if they are too many."""
+    """Sums of T over the cells of coded columns with a reference; cells are counted, or hashed if they are too many."""
     n = codes.shape[1]
     out = np.zeros(len(columns), dtype=np.int64)
     size = 0
@@ -534,7 +550,7 @@ def _coded_terms(codes, n_states, columns, reference, n_reference, table):
         if n_states[j] * n_reference <= 4 * n + 64:
             size = max(size, n_states[j] * n_reference)
     counts = np.zeros(size, dtype=np.int64)
-    joint = np.empty(n, dtype=np.int64)
+    joint, ones = np.empty(n, dtype=np.int64), np.ones(n, dtype=np.int64)
     for a in range(len(columns)):
         column = codes[columns[a]]
         cells = n_states[columns[a]] * n_reference
@@ -548,11 +564,7 @@ def _coded_terms(codes, n_states, columns, reference, n_reference, table):
         else:
             for i in range(n):
                 joint[i] = np.int64(column[i]) * n_reference + reference[i]
-            joint.sort()
-            start = 0
-            for i in range(1, n + 1):
-                if i == n or joint[i] != joint[start]:
-                    total += table[i - start]
-                    start = i
+            for c in cell_weights(joint, ones):
+                total += table[c]
         out[a] = total
     return out

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from learnable._bits import count_both, popcount
+from learnable.features.information import cell_weights
 
 __all__ = [
     "Picks",
@@ -111,7 +112,7 @@ def _term(data, c):
 
 @njit(cache=True)
 def _cell_terms(data, column, n_states, reference, n_reference):
-    """Sum of c log c over the cells of two coded variables; sorted where the cells would outnumber the rows."""
+    """Sum of c log c over the cells of two coded variables; hashed where the cells would outnumber the rows."""
     n = len(column)
     total = np.int64(0)
     if n_states * n_reference <= 4 * n + 64:
@@ -122,13 +123,8 @@ def _cell_terms(data, column, n_states, reference, n_reference):
             total += _term(data, c)
         return total
     joint = column.astype(np.int64) * n_reference + reference
-    order = np.argsort(joint)
-    held = np.int64(0)
-    for i in range(n):
-        held += data.weights[order[i]]
-        if i == n - 1 or joint[order[i + 1]] != joint[order[i]]:
-            total += _term(data, held)
-            held = np.int64(0)
+    for c in cell_weights(joint, data.weights):
+        total += _term(data, c)
     return total
 
 
