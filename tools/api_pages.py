@@ -26,6 +26,7 @@ from tools.traits import FACTS, traits
 # Packages whose submodules are an implementation: only what the package itself exports is public.
 CLOSED = ("learnable.exercises", "learnable.book")
 OPEN = ("learnable.book.plots",)
+MOST_CHAPTERS = 4  # that the entry of a name lists: every chapter calls `claim`, and there will be ninety
 KINDS = {
     "estimator": "Estimators",
     "function": "Functions",
@@ -442,8 +443,10 @@ def _documented(entry):
 
 
 def used_in(entry):
-    """Links to the chapters that call a name."""
+    """Links to the chapters that call a name; of a name that most chapters call, to the first few."""
     links = [f":doc:`{chapter.title} </{chapter.docname}>`" for chapter in entry.used_in]
+    if len(links) > MOST_CHAPTERS + 1:
+        links = [*links[:MOST_CHAPTERS], f"and {len(links) - MOST_CHAPTERS} further chapters"]
     return "*Used in:* " + ", ".join(links) if links else ""
 
 

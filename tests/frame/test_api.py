@@ -109,6 +109,15 @@ def test_a_page_of_a_part_shows_its_front_door_first(pages):
     assert "learnable.kernels.support_vector_machines.hull_distance" in modules
 
 
+def test_a_name_that_every_chapter_calls_lists_the_first_few(pages):
+    text = pages[f"{api_pages.API}/book/book"]
+    entry = next(entry for entry in ENTRIES if entry.label == "learnable.book.claim")
+    used = text.split(".. autofunction:: learnable.book.claim\n")[1].strip().splitlines()[0]
+    assert used.count(":doc:") == 4
+    assert used.endswith(f"and {len(entry.used_in) - 4} further chapters")
+    assert max(line.count(":doc:") for page in pages.values() for line in page.splitlines()) <= 5
+
+
 def test_the_glance_shows_every_estimator(pages):
     text = pages[f"{api_pages.API}/estimators"]
     for entry in ENTRIES:
