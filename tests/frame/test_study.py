@@ -6,13 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
+from learnable import _threads
 from learnable.book import study as engine
 from learnable.book.sources import code_digest
 from learnable.book.study import Study, StudyError, confirm, reproduce, store, stored_result, study
@@ -279,3 +281,25 @@ def test_a_cell_has_one_thread_of_blas():
     with threadpool_limits(2):
         assert threads(None, n=1) == {"threads": 2}
         assert one.cell({"n": 1}, 0) == {"threads": 1}
+
+
+def test_many_small_cells_do_not_wait_for_their_threads():
+    """Looking for threaded libraries takes milliseconds; it is done when something was imported, not for each cell."""
+    looked = []
+
+    class Counted(ThreadpoolController):
+        def __init__(self):
+            looked.append(len(sys.modules))
+            super().__init__()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_threads, "ThreadpoolController", Counted)
+        _threads._libraries.cache_clear()
+        grid = {"repetitions": 50, "n": [1]}
+        study(source="x", paper=grid, lecture=grid)(lambda random_state, *, n: {"value": n}).at()
+        before = len(looked)
+        patch.setitem(sys.modules, "a_library_that_comes_later", types.ModuleType("a_library_that_comes_later"))
+        with _threads.one_thread():
+            pass
+    _threads._libraries.cache_clear()
+    assert 1 <= before <= 3 and len(looked) == before + 1

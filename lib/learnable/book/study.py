@@ -38,6 +38,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from learnable._cluster import joblib_backend
+from learnable._threads import one_thread
 from learnable.book.claims import with_error
 from learnable.book.sources import code_digest
 
@@ -143,10 +144,8 @@ class Study:
 
     def cell(self, setting, repetition):
         """Run one cell, with one thread; return its figures as plain numbers, rounded to what is kept."""
-        from threadpoolctl import threadpool_limits
-
         # Cells share the cores among themselves. Threads of BLAS below them get in each other's way, up to forty times.
-        with threadpool_limits(1):
+        with one_thread():
             figures = self.run(self.random_state(setting, repetition), **setting)
         if not isinstance(figures, dict) or not figures:
             raise TypeError(f"{self.name} must return a dictionary of figures, got {type(figures).__name__}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from learnable._threads import one_thread
 from learnable.features.socp_feature_selection.feasibility import least_load
 from learnable.features.socp_feature_selection.interior_point import solve_restricted
 from learnable.features.socp_feature_selection.polish import guess_from_interior, guess_from_solution, polish
@@ -116,17 +115,12 @@ def solve_cone_program(program, *, start=None, method="columns", tol=1e-8, max_i
     if start is not None:
         _check_start(program, start)
     active = _first_columns(scaled, start, method)
-    with _libraries().limit(limits=1, user_api="blas"):  # for small matrices, threads cost more than they give
+    with one_thread("blas"):  # for small matrices, threads cost more than they give
         found = _generate(scaled, active, _rescaled(start, unit), tol, max_iter)
     solution = _unscaled(found, unit)
     if not solution.converged:
         warn_not_converged("solve_cone_program", solution.n_iter, solution.gap, tol, "raise max_iter or tol")
     return solution
-
-
-@functools.cache
-def _libraries():
-    return ThreadpoolController()
 
 
 def _first_columns(program, start, method):
