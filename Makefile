@@ -97,7 +97,7 @@ bench: env $(BENCH)/.ready ## measure against the peers (in .venv-bench) and rew
 	$(BENCH)/bin/python -m tools.benchmarks
 
 bench-smoke: env ## run every benchmark once, small, without storing results
-	$(BIN)/python -m tools.benchmarks --smoke $(ONLY)
+	$(BIN)/python -m tools.benchmarks --jobs $(JOBS) --smoke $(ONLY)
 
 notebooks: env ## execute lectures in place and strip images (ONLY=slug for one)
 	$(BIN)/python -m tools.notebooks run $(ONLY)

@@ -1,6 +1,6 @@
-"""Run the benchmarks of all chapters, one process each, one after another.
+"""Run the benchmarks of all chapters, one process each: one after another, since they measure; smoke runs side by side.
 
-python -m tools.benchmarks [--smoke] [SLUG ...]
+python -m tools.benchmarks [--smoke [--jobs N]] [SLUG ...]
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from tools.environment import FIXED
 from tools.project import ROOT
@@ -18,6 +19,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("slugs", nargs="*")
     parser.add_argument("--smoke", action="store_true", help="smallest sizes, one repeat, store nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="smoke runs at a time; measurements run alone")
     arguments = parser.parse_args(argv)
     scripts = sorted((ROOT / "benchmarks").glob("*/bench_*.py"))
     if arguments.slugs:
@@ -25,15 +27,26 @@ def main(argv=None):
     if not scripts:
         print("no such benchmark", file=sys.stderr)
         return 1
-    failed = []
-    for number, path in enumerate(scripts, 1):
-        print(f"[{number}/{len(scripts)}] {path.relative_to(ROOT)}", flush=True)
-        command = [sys.executable, str(path), *(["--smoke"] if arguments.smoke else [])]
-        environment = {**os.environ, **FIXED, "PYTHONPATH": str(ROOT)}
-        if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode:
-            failed.append(str(path.relative_to(ROOT)))
+    jobs = max(arguments.jobs, 1) if arguments.smoke else 1
+    with ThreadPoolExecutor(jobs) as pool:
+        runs = [pool.submit(_run, path, arguments.smoke, captured=jobs > 1) for path in scripts]
+        failed = []
+        for number, (path, run) in enumerate(zip(scripts, runs, strict=True), 1):
+            print(f"[{number}/{len(scripts)}] {path.relative_to(ROOT)}", flush=True)
+            done = run.result()
+            print(done.stdout or "", end="", flush=True)
+            if done.returncode:
+                failed.append(str(path.relative_to(ROOT)))
     print("benchmarks: " + (f"FAILED: {', '.join(failed)}" if failed else f"{len(scripts)} ran"))
     return bool(failed)
+
+
+def _run(path, smoke, captured):
+    """One benchmark in a process of its own; its output kept, so that runs side by side do not mix theirs."""
+    command = [sys.executable, str(path), *(["--smoke"] if smoke else [])]
+    environment = {**os.environ, **FIXED, "PYTHONPATH": str(ROOT)}
+    out = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if captured else {}
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False, **out)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ class Dependencies:
         self._sources = sources(self.library)
         self._needed = cache(lambda code: self._sources.needed(ast.parse(code)))
         self._digest = cache(self._digest)
+        self.imports = cache(self.imports)
         self._hash_file = lru_cache(maxsize=None)(lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
 
     def modules(self, notebook):
@@ -35,7 +36,7 @@ class Dependencies:
 
     def imports(self, path):
         """Files of the package that a Python file outside it names in its imports."""
-        return set(self._sources.imported(ast.parse(path.read_text(encoding="utf-8"))))
+        return self._sources.imports(path)
 
     def data(self, notebook):
         """Data files whose name stands as a string in the notebook or in a module that it imports."""

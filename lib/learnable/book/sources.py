@@ -39,26 +39,28 @@ class Sources:
         return self._parsed(path, _stamp(path))
 
     def _parse(self, path, stamp):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imports, named = _facts(path.read_text(encoding="utf-8"))
         package = path.relative_to(self.library).parent.parts
-        return tuple(self.imported(tree, package)), strings(tree)
+        return tuple(self._resolved(imports, package)), named
+
+    def imports(self, path):
+        """Files of the package that a file outside it names in its imports."""
+        return set(self._resolved(_facts(path.read_text(encoding="utf-8"))[0], None))
 
     def imported(self, tree, package=None):
         """Files that the imports in ``tree`` name, with the ``__init__`` of every package above them."""
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    yield from self._files(alias.name.split("."))
-            elif isinstance(node, ast.ImportFrom):
-                base = [] if node.module is None else node.module.split(".")
-                if node.level:
-                    if package is None:
-                        continue
-                    base = [*package[: len(package) - node.level + 1], *base]
-                yield from self._files(base)
-                for alias in node.names:
-                    home = self.exports(tuple(base)).get(alias.name, [])
-                    yield from self._files([*base, *home, alias.name])
+        return self._resolved(_imports(tree), package)
+
+    def _resolved(self, imports, package):
+        for level, base, names in imports:
+            if level:
+                if package is None:
+                    continue
+                base = [*package[: len(package) - level + 1], *base]
+            yield from self._files(base)
+            for name in names:
+                home = self.exports(tuple(base)).get(name, [])
+                yield from self._files([*base, *home, name])
 
     def exports(self, package):
         """Where a package's lazy exports live, as its stub says: ``{name: path below the package}``."""
@@ -76,6 +78,25 @@ class Sources:
             for path in (place / "__init__.py", place.with_name(place.name + ".py")):
                 if path.is_file():
                     yield path
+
+
+@cache
+def _facts(text):
+    """Imports and strings of a module; two trees of a project share most texts."""
+    tree = ast.parse(text)
+    return _imports(tree), strings(tree)
+
+
+def _imports(tree):
+    """``(level, module, names)`` of every import in ``tree``."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(0, alias.name.split("."), ()) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = [] if node.module is None else node.module.split(".")
+            found.append((node.level, base, tuple(alias.name for alias in node.names)))
+    return found
 
 
 def _stamp(path):
