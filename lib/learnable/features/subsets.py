@@ -66,15 +66,24 @@ class SubsetEvaluator:
         float
             The cross-validated error.
         """
-        columns = np.unique(np.fromiter(columns, dtype=np.int64))
-        if len(columns) and (columns[0] < 0 or columns[-1] >= self.n_features):
-            raise ValueError(f"columns: places lie between 0 and {self.n_features - 1}")
+        columns = self._places(columns)
         self.n_calls += 1
         key = columns.tobytes()
         if key not in self._known:
             self.n_evaluations += 1
             self._known[key] = float(self._error(columns))
         return self._known[key]
+
+    def _places(self, columns):
+        columns = columns if isinstance(columns, np.ndarray) else np.array(list(columns))
+        columns = np.unique(columns)
+        if columns.size == 0:
+            return columns.astype(np.int64)
+        if columns.ndim != 1 or columns.dtype.kind not in "biuf" or (columns != np.floor(columns)).any():
+            raise ValueError("columns must be whole numbers, the places of columns")
+        if columns[0] < 0 or columns[-1] >= self.n_features:
+            raise ValueError(f"columns: places lie between 0 and {self.n_features - 1}")
+        return columns.astype(np.int64)
 
     def forget(self):
         """Start anew: no remembered errors, counters at zero."""

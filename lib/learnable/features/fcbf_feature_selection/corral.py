@@ -72,7 +72,7 @@ def make_balanced_corral(n_blocks=1, *, with_r=True, chance=False, ratios=RATIOS
     >>> made.data.shape, made.feature_names[:6], made.feature_names[-2:]
     ((256, 47), ['A0', 'A1', 'B0', 'B1', 'R', 'I0'], ['B1~5', 'B1~6'])
     """
-    n_blocks = check_scalar(n_blocks, "n_blocks", low=1, integer=True)
+    n_blocks = check_scalar(n_blocks, "n_blocks", low=1, high=10**6, integer=True)
     ratios = check_finite_array(ratios, "ratios", ndim=1)
     if len(ratios) and (ratios.min() < 0 or ratios.max() > 1):
         raise ValueError("ratios: shares lie between 0 and 1")

@@ -196,7 +196,7 @@ def rvers(
     r_max = max(n, r_min) if r_max is None else check_scalar(r_max, "r_max", low=1, integer=True)
     if r_min > r_max:
         raise ValueError(f"r_min must be at most r_max = {r_max}, got {r_min}")
-    c1 = check_scalar(c1, "c1", low=1, closed="neither")
+    c1 = check_scalar(c1, "c1", low=1, high=1e6, closed="right")
     c2 = check_scalar(c2, "c2", low=0, closed="neither")
     limit = _limit(max_calls, None)
     least, low, high, tables = min(r_min, n), min(r_min, n), min(r_max, n), {}

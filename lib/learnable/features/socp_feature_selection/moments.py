@@ -152,6 +152,13 @@ class FisherDirection(Result):
     eta: float
 
 
+def check_moments(moments):
+    """Refuse what is no `ClassMoments`."""
+    if not isinstance(moments, ClassMoments):
+        raise TypeError(f"moments must be a ClassMoments, got {type(moments).__name__}")
+    return moments
+
+
 def minimax_probability_machine(moments):
     """Largest fraction that moments can guarantee for both classes at once, and the classifier that does.
 
@@ -176,7 +183,7 @@ def minimax_probability_machine(moments):
     >>> round(machine.kappa, 6), round(machine.b / machine.w.item(), 6)
     (1.0, 3.0)
     """
-    delta = moments.delta
+    delta = check_moments(moments).delta
     whitened = _whiten(delta, (moments.factor1, moments.factor2))
     if whitened is None:
         return MinimaxMachine(np.zeros_like(delta), 0.0, 0.0, 0.0)
@@ -227,7 +234,7 @@ def fisher_direction(moments):
     >>> round(fisher_direction(moments).ratio, 9)
     2.0
     """
-    delta = moments.delta
+    delta = check_moments(moments).delta
     whitened = _whiten(delta, (moments.factor1, moments.factor2))
     if whitened is None:
         return FisherDirection(np.zeros_like(delta), 0.0, 0.0)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnable.features.socp_feature_selection.cantelli import chebyshev_factor
+from learnable.features.socp_feature_selection.moments import check_moments
 from learnable.validation import Result, check_choice, check_finite_array, check_scalar
 
 __all__ = ["ConeProgram", "fisher_program", "robust_program", "two_class_program"]
@@ -94,6 +95,7 @@ def two_class_program(moments, eta):
     >>> two_class_program(moments, 0.8).slack(np.array([0.5])), two_class_program(moments, 0.8).slack(np.array([1.0]))
     (0.0, 0.0)
     """
+    check_moments(moments)
     kappa = chebyshev_factor(eta)
     return ConeProgram(moments.delta, tuple(Cone(1.0, 1.0, kappa, f) for f in (moments.factor1, moments.factor2)))
 
@@ -122,6 +124,7 @@ def fisher_program(moments, eta):
     >>> len(fisher_program(moments, 0.5).cones)
     1
     """
+    check_moments(moments)
     factor = np.vstack([moments.factor1, moments.factor2])
     return ConeProgram(moments.delta, (Cone(1.0, 1.0, chebyshev_factor(eta), factor),))
 

@@ -71,6 +71,8 @@ def build(method, n_components, max_components, **options):
     >>> build("EM-STD", 3, 8).search
     'all'
     """
+    if not isinstance(method, str):
+        raise TypeError(f"method must be a name, got {type(method).__name__}")
     parts = method.split("-")
     return FSSEM(
         max_components if "k" in parts else n_components,

@@ -140,7 +140,7 @@ def em(
     X = check_table(X)
     n_components = check_scalar(n_components, "n_components", low=1, high=len(X), integer=True)
     check_choice(init, "init", INITS)
-    n_restarts = check_scalar(n_restarts, "n_restarts", low=1, integer=True)
+    n_restarts = check_scalar(n_restarts, "n_restarts", low=1, high=10**6, integer=True)
     rules = em_rules(X, reg_covar, tol, max_iter)
     rng = check_rng(random_state)
     if memberships is not None:

@@ -220,6 +220,8 @@ def cv_class_error(estimator, X, y, *, cv=10, random_state=None):
     >>> found.n_clusters
     array([2, 2, 2, 2, 2])
     """
+    if not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
+        raise TypeError(f"estimator must be a clusterer with fit and predict, got {type(estimator).__name__}")
     X = check_table(X, constant=True)
     codes = encode_labels(y)[1]
     if len(codes) != len(X):

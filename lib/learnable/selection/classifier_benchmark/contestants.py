@@ -14,7 +14,14 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_finite_array, check_rng, check_scalar, check_symmetric, encode_labels
+from learnable.validation import (
+    check_finite_array,
+    check_magnitude,
+    check_rng,
+    check_scalar,
+    check_symmetric,
+    encode_labels,
+)
 
 __all__ = ["PNN", "RDA", "KernelELM", "RotationForest", "ridge_path"]
 
@@ -24,6 +31,7 @@ class Contestant(ClassifierMixin, BaseEstimator):
 
     def _start(self, X, y):
         X, y = validate_data(self, X, y, dtype=np.float64)
+        check_magnitude(X, "X")
         check_classification_targets(y)
         self.classes_, codes = encode_labels(y)
         if len(self.classes_) < 2:
@@ -41,7 +49,7 @@ class Contestant(ClassifierMixin, BaseEstimator):
 
     def _points(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=np.float64)
+        return check_magnitude(validate_data(self, X, reset=False, dtype=np.float64), "X", smallest=0.0)
 
     def predict(self, X):
         """Class with the largest score, for each row."""

@@ -20,6 +20,7 @@ from learnable.book.study import study
 from learnable.selection.classifier_benchmark.protocol import evaluate, make_partitions, prepare
 from learnable.selection.classifier_benchmark.ranking import friedman_ranks
 from learnable.selection.classifier_benchmark.roster import roster
+from learnable.validation import check_choice, check_has
 
 __all__ = [
     "MEDIUM_SETS",
@@ -169,6 +170,8 @@ def accuracy_table(result, figure="accuracy"):
     >>> accuracy_table(small.at("lecture")).shape
     (2, 2)
     """
+    check_choice(figure, "figure", ("accuracy", "kappa", "failed"))
+    check_has(result, "result", "to_frame", "the result of a study")
     frame = result.to_frame()
     frame[figure] = frame[figure].astype(float)
     wide = frame.pivot(index="dataset", columns="classifier", values=figure)

@@ -23,6 +23,7 @@ from learnable.validation import (
     check_choice,
     check_finite_array,
     check_has,
+    check_magnitude,
     check_rng,
     check_scalar,
     encode_labels,
@@ -271,8 +272,12 @@ def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper", max_se
     check_choice(protocol, "protocol", PROTOCOLS)
     if not isinstance(partitions, Partitions):
         raise TypeError(f"partitions must come from make_partitions, got {type(partitions).__name__}")
+    if grid:
+        ParameterGrid(grid)  # refuses what is no grid: that is no failure of the classifier
     labels, codes = encode_labels(y)
     X = X if hasattr(X, "shape") else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must have rows and columns, got {X.ndim} dimensions")
     if X.shape[0] != len(codes):
         raise ValueError(f"y must have one label for each row of X, got {len(codes)} for {X.shape[0]}")
     last = max(int(part.max()) for pair in (partitions.tuning, *partitions.folds) for part in pair)
@@ -370,7 +375,7 @@ def cohen_kappa(table):
     >>> cohen_kappa([[70, 0], [30, 0]])
     0.0
     """
-    table = check_finite_array(table, "table", ndim=2)
+    table = check_magnitude(check_finite_array(table, "table", ndim=2), "table")
     n = table.sum()
     if table.shape[0] != table.shape[1] or (table < 0).any() or n == 0:
         raise ValueError("table must be a square table of counts that are not all zero")

@@ -146,6 +146,8 @@ def family_summary(ranks, family):
 
     if isinstance(ranks, pd.Series) and isinstance(family, pd.Series):
         family = family.reindex(ranks.index)
+    if np.iscomplexobj(ranks):
+        raise ValueError("ranks must hold real numbers")
     values, names = np.asarray(ranks, dtype=float), np.asarray(family, dtype=object)
     if values.ndim != 1 or len(values) == 0 or values.shape != names.shape:
         raise ValueError("family must name the family of each of the ranks")

@@ -231,12 +231,14 @@ def _table(accuracy):
     """A float table of its own with NaN where a cell failed."""
     import pandas as pd
 
+    if np.iscomplexobj(accuracy):
+        raise ValueError("accuracy must hold real numbers")
     table = np.array(accuracy, dtype=float)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
             f"accuracy must have a row for each data set and a column for each classifier, got {table.shape}"
         )
-    if np.isinf(table).any() or (table < 0).any():
+    if (table > 1e150).any() or (table < 0).any():
         raise ValueError("accuracy must hold numbers that are not negative, or NaN for a failed cell")
     lost = np.isnan(table).all(axis=1)
     if lost.any():

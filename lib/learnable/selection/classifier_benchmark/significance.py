@@ -195,6 +195,8 @@ def nemenyi_groups(ranks, difference):
 
     difference = check_scalar(difference, "difference", low=0)
     names = list(ranks.index) if isinstance(ranks, pd.Series) else list(range(len(ranks)))
+    if np.iscomplexobj(ranks):
+        raise ValueError("ranks must hold real numbers")
     values = np.asarray(ranks, dtype=float)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ValueError("ranks must hold one finite number for each classifier")

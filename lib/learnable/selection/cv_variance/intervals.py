@@ -175,7 +175,7 @@ def nested_cv_interval(estimator, X, y, *, n_folds=10, n_repeats=10, loss="auto"
     ('nested', True)
     """
     n_folds = check_scalar(n_folds, "n_folds", low=3, integer=True)
-    n_repeats = check_scalar(n_repeats, "n_repeats", low=1, integer=True)
+    n_repeats = check_scalar(n_repeats, "n_repeats", low=1, high=10**6, integer=True)
     level = check_scalar(level, "level", low=0, high=1, closed="neither")
     rng = check_rng(random_state)
     loss = _chosen(loss, estimator)

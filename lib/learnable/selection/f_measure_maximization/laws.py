@@ -14,7 +14,7 @@ from numba import njit
 from learnable.selection.f_measure_maximization.general import FDecision, best_sets, size_weights
 from learnable.selection.f_measure_maximization.independent import fm_rows
 from learnable.selection.f_measure_maximization.measures import check_label_rows, f_measure
-from learnable.validation import check_choice, check_weights
+from learnable.validation import check_choice, check_scalar, check_weights
 
 __all__ = ["RULES", "GroupDecisions", "brute_force", "decide", "expected_f", "rule_sets", "size_probabilities"]
 
@@ -81,6 +81,7 @@ def brute_force(Y, *, sample_weight=None, beta=1.0):
     m = Y.shape[1]
     if m > _MOST_LABELS:
         raise ValueError(f"Y must have at most {_MOST_LABELS} labels for a search of all predictions, got {m}")
+    beta = check_scalar(beta, "beta", low=1e-6, high=1e6)
     H = all_vectors(m)
     sizes, said = Y.sum(axis=1), H.sum(axis=1)
     values = np.zeros(len(H))
