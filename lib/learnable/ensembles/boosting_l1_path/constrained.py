@@ -396,6 +396,7 @@ def sparsify(H, beta, *, tol=1e-10):
     [0.0, 1.0]
     """
     H = check_finite_array(H, "H", ndim=2)
+    tol = check_scalar(tol, "tol", low=0, high=1)
     if H.size == 0:
         raise ValueError(f"H must have at least one row and one column, got shape {H.shape}")
     beta = check_finite_array(beta, "beta", ndim=1).copy()

@@ -19,6 +19,7 @@ from learnable.ensembles.boosting_l1_path.margins import margin, max_l1_margin, 
 from learnable.ensembles.boosting_l1_path.stepping import eps_boost, l2_boost_path
 from learnable.ensembles.gradient import GradientBoost
 from learnable.optim.homotopy import lasso_homotopy
+from learnable.validation import check_finite_array, check_magnitude, check_rng
 
 __all__ = [
     "l2_limit",
@@ -51,9 +52,15 @@ def unit_columns(X, y):
     >>> X.ravel().round(3).tolist(), y.tolist()
     ([-0.707, 0.707], [-0.5, 0.5])
     """
-    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float).ravel()
+    X = check_magnitude(check_finite_array(X, "X", ndim=2), "X")
+    y = check_finite_array(y, "y", ndim=1)
+    if len(X) != len(y):
+        raise ValueError(f"y must have a value for each of the {len(X)} rows of X, got {len(y)}")
     X = X - X.mean(axis=0)
-    return X / np.linalg.norm(X, axis=0), y - y.mean()
+    length = np.linalg.norm(X, axis=0)
+    if (length == 0).any():
+        raise ValueError("X has a constant column, which cannot be scaled to length one")
+    return X / length, y - y.mean()
 
 
 def mixture(random_state):
@@ -61,7 +68,7 @@ def mixture(random_state):
 
     Parameters
     ----------
-    random_state : numpy.random.Generator
+    random_state : None, int or Generator
 
     Examples
     --------
@@ -69,10 +76,9 @@ def mixture(random_state):
     >>> points.shape, labels.sum()
     ((100, 2), np.float64(0.0))
     """
+    rng = check_rng(random_state)
     centres = [[-1, -1], [1, 1], [0, 0.1]], [[-1, 1], [1, -1], [0.9, 0]]
-    points = [
-        np.array(c)[random_state.integers(3, size=50)] + 0.22 * random_state.normal(size=(50, 2)) for c in centres
-    ]
+    points = [np.array(c)[rng.integers(3, size=50)] + 0.22 * rng.normal(size=(50, 2)) for c in centres]
     return np.vstack(points), np.repeat([1.0, -1.0], 50)
 
 

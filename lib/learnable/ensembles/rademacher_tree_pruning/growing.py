@@ -159,6 +159,7 @@ def grow_prunable(X, y, split, *, criterion="entropy", min_samples_leaf=2, rando
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, got shape {X.shape}")
+    min_samples_leaf = check_scalar(min_samples_leaf, "min_samples_leaf", low=1, high=10**9, integer=True)
     classes, codes = encode_labels(y)
     if len(codes) != len(X):
         raise ValueError(f"y must have {len(X)} entries, as X has rows, got {len(codes)}")

@@ -269,7 +269,11 @@ def select_gamma(forest, X, y, task, *, target=0, gammas=(0.0, 0.25, 0.5, 0.75, 
     >>> select_gamma(forest, X, y, np.arange(440) >= 40, target=False, gammas=(0, 0.5)).gamma
     0.5
     """
+    if not isinstance(forest, TransferForestClassifier):
+        raise TypeError(f"forest must be a TransferForestClassifier, got {type(forest).__name__}")
     X, y, task = np.asarray(X), np.asarray(y), np.asarray(task)
+    if X.ndim != 2 or X.shape[:1] != y.shape:
+        raise ValueError(f"X must have a row for each of the labels, got shapes {X.shape} and {y.shape}")
     gammas = np.array([check_scalar(gamma, "gammas", low=0, high=1) for gamma in gammas])
     cv = check_scalar(cv, "cv", low=2, integer=True)
     if len(gammas) == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from learnable.validation import check_finite_array, check_scalar, encode_labels
+from learnable.validation import check_finite_array, check_has, check_scalar, encode_labels
 
 __all__ = [
     "classify_video",
@@ -137,6 +137,7 @@ def classify_video(model, frames, *, floor=1e-3):
     >>> str(classify_video(model, [[0.0], [3.0]]))
     'wave'
     """
+    check_has(model, "model", "classes_ predict_proba", "a fitted classifier")
     return model.classes_[np.argmax(video_scores(model.predict_proba(frames), floor=floor))]
 
 
