@@ -77,7 +77,7 @@ def _warm(solve, values):
 
 
 @study(
-    source="Tan et al. 2014, Figs. 4 and 5",
+    source="Tan et al. 2014, Figs. 3 to 5",
     paper=[
         {
             "repetitions": 1,
@@ -86,13 +86,14 @@ def _warm(solve, values):
             "method": [*HUBS, "graphical lasso", "neighbourhoods", "scale-free lasso", "partial correlations"],
         },
         {"repetitions": 1, "setup": ["scale-free"], "p": [500], "method": [HUBS[0], "graphical lasso"]},
+        {"repetitions": 1, "setup": ["hubs"], "p": [1500], "method": [HUBS[0], "graphical lasso"]},
     ],
     lecture={"repetitions": 2, "setup": ["hubs"], "p": [100], "method": [HUBS[0], "graphical lasso"]},
     paired=("method",),
     note="one data set instead of 100; three to five penalties on a curve; without the method of Peng et al.",
 )
 def competitors(random_state, *, setup, p, method):
-    """Set-ups I and III with n = 250 at p = 500 (n = 100 at p = 100), one hub for 50 (25) nodes."""
+    """Set-ups I and III: n = 1000 at p = 1500 and 250 at 500, one hub for 50 nodes; n = 100 at 100, one for 25."""
     return _gaussian(random_state, setup, p, method)
 
 
