@@ -8,7 +8,12 @@ import pytest
 from scipy import stats
 
 from learnable.graphs.dags import DAG, random_dag
-from learnable.graphs.independence import GaussianIndependence, ListedIndependence, OracleIndependence
+from learnable.graphs.independence import (
+    GaussianIndependence,
+    ListedIndependence,
+    OracleIndependence,
+    partial_correlation,
+)
 from learnable.graphs.linear_sem import LinearSEM, random_linear_sem
 from learnable.graphs.mixed import MixedGraph, cpdag, mark_distance, pdag_to_dag, structural_hamming_distance
 from learnable.graphs.order_independent_pc import (
@@ -250,6 +255,21 @@ def test_compiled_votes_equal_the_plain_ones():
         collider_votes(skeleton, judge, max_size=1) for judge in (GaussianIndependence(X, 0.1), ByInverse(X, 0.1))
     ]
     assert np.array_equal(limited[0].n_sets, limited[1].n_sets) and (limited[0].n_sets <= ours.n_sets).all()
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_correlation_at_the_threshold_counts_as_independent(level, monkeypatch):
+    """Fisher's rule has "at most"; the tie is made exact by a threshold taken from the correlations themselves."""
+    model = random_linear_sem(DAG.from_edges(3, [(0, 1), (1, 2), (0, 2)]), random_state=0)
+    judge = GaussianIndependence(model.sample(60, random_state=0), 0.01)
+    pairs = {(0, 1): [2], (0, 2): [1], (1, 2): [0]}
+    sizes = {pair: abs(partial_correlation(judge.correlation, *pair, pairs[pair][:level])) for pair in pairs}
+    weakest = min(sizes, key=sizes.get)
+    cuts = np.full(2, -1.0)
+    cuts[level] = sizes[weakest]
+    monkeypatch.setattr(judge, "thresholds", lambda most: cuts)
+    found = np.argwhere(np.triu(adjacency_search(judge).adjacency)).tolist()
+    assert [tuple(edge) for edge in found] == [pair for pair in pairs if pair != weakest]
 
 
 def test_number_of_tests():
