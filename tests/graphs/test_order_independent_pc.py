@@ -296,6 +296,13 @@ def test_ambiguous_triples_stop_rules_1_and_3():
     assert meek_rules(conflict) == conflict  # a contradiction directs nothing
 
 
+def test_rule_1_comes_before_rule_2():
+    """3 -> 1 asks for 1 -> 0 by rule 1, and 0 -> 2 -> 1 for 0 -> 1 by rule 2: the first in turn decides."""
+    graph = MixedGraph.from_edges(4, directed=[(0, 2), (2, 1), (3, 1)], undirected=[(0, 1)])
+    for lists in (False, True):
+        assert (1, 0) in meek_rules(graph, lists=lists).directed_edges
+
+
 def test_rules_complete_a_cpdag_from_its_colliders():
     for seed in range(40):
         dag = random_dag(14, 3.5, random_state=seed)
