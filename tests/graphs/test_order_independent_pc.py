@@ -270,6 +270,11 @@ def test_a_correlation_at_the_threshold_counts_as_independent(level, monkeypatch
     monkeypatch.setattr(judge, "thresholds", lambda most: cuts)
     found = np.argwhere(np.triu(adjacency_search(judge).adjacency)).tolist()
     assert [tuple(edge) for edge in found] == [pair for pair in pairs if pair != weakest]
+    i, k = weakest  # the votes ask the same question: here one set of one or of no node separates
+    path = np.ones((3, 3), dtype=bool)
+    path[i, k] = path[k, i] = False
+    np.fill_diagonal(path, False)
+    assert collider_votes(path, judge, "cpc").labels.tolist() == [1 - level]
 
 
 def test_number_of_tests():
