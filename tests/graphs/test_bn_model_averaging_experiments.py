@@ -40,7 +40,7 @@ def test_parity_like_classes_need_more_than_naive_models():
 def test_alarm_and_times_run():
     found = experiments.alarm.cell({"n": 50, "node": "KINKEDTUBE"}, 0)
     assert 0.3 < found["area AMA"] <= 1
-    assert experiments.times.cell({"n": 100, "method": "NMA"}, 0)["training"] < 1
+    assert experiments.times.cell({"n": 100, "method": "NMA"}, 0)["training seconds"] < 1
     assert experiments.alarm_network().n_parameters == 509
 
 

@@ -33,6 +33,7 @@ __all__ = ["binary_networks", "competitors", "covariance_graphs", "screening"]
 TOL = 2e-4  # of the duality gap, per variable
 HUBS = ("hubs, λ3 = 1", "hubs, λ3 = 2")
 LAM2 = {1500: (0.3, 0.2, 0.14, 0.1), 500: (0.5, 0.4, 0.3, 0.25, 0.2), 100: (0.6, 0.5, 0.4, 0.3, 0.2)}
+ALPHA = {1500: (0.16, 0.12, 0.09, 0.065), 500: (0.25, 0.16, 0.12, 0.09), 100: (0.3, 0.25, 0.2, 0.15)}
 
 
 def _standardised(kind, n, p, n_hubs, random_state):
@@ -113,8 +114,7 @@ def _gaussian(random_state, setup, p, method):
             "true hubs among them": [int(np.isin(hubs, fit.hubs).sum()) for fit in path.fits],
         }
     elif method == "graphical lasso":
-        alphas = (0.25, 0.16, 0.12, 0.09) if p > 100 else (0.3, 0.25, 0.2, 0.15)
-        estimates = _warm(lambda a, fit: admm_graphical_lasso(S, a, tol=TOL, warm_start=fit), alphas)
+        estimates = _warm(lambda a, fit: admm_graphical_lasso(S, a, tol=TOL, warm_start=fit), ALPHA[p])
     elif method == "scale-free lasso":
         estimates = [scale_free_lasso(S, alpha, n_rounds=3, tol=TOL).estimate for alpha in (0.12, 0.09, 0.07)]
     elif method == "neighbourhoods":
