@@ -604,6 +604,12 @@ def test_regression_in_a_true_order_finds_the_graph():
     assert bound.edges == ()
 
 
+def test_a_copy_of_a_column_is_its_effect():
+    with np.errstate(all="raise"):
+        assert regress_in_order(np.ones((2, 2)), [1, 0], 50).edges == ((1, 0),)
+        assert regress_in_order(np.full((3, 3), 4.0), [0, 1, 2], 50).parents(1) == (0,)
+
+
 def test_direct_lingam_orders_in_any_unit_and_fails_with_gaussian_errors():
     found, gaussian = 0, 0
     for seed in range(6):
