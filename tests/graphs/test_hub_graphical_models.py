@@ -547,6 +547,15 @@ def test_units_of_the_data(unit):
     assert np.allclose(other.estimate / unit, one.estimate, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("unit", [0.25, 16.0])
+def test_the_first_step_is_in_the_unit_of_the_curvature(unit):
+    """In other units every iterate of the engine is a multiple of what it was, so that it takes as many iterations."""
+    S, lam = correlation(10, 30), np.array([0.4, 0.3, 0.6])
+    one, other = (hubs.hub_admm(hubs.GaussianLoss(S * u), *(lam * u), adapt=False) for u in (1.0, unit))
+    assert other.n_iter == one.n_iter > 10
+    assert np.allclose(other.estimate * unit, one.estimate, rtol=1e-9, atol=1e-12)
+
+
 def test_order_of_the_nodes_and_memory_layout():
     S, lam = correlation(10, 30), (0.3, 0.2, 0.5)
     order = np.random.default_rng(0).permutation(10)
