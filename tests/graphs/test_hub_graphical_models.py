@@ -534,6 +534,28 @@ def test_sparse_covariance_equals_cvxpy_with_the_diagonal_penalised():
     assert np.abs(free - hubs.hub_covariance(S, 0.2, np.inf, np.inf, tol=1e-9).estimate).max() < 1e-3
 
 
+def test_the_gaps_of_the_baselines_bound_the_distance_from_the_minimum():
+    S = correlation(8, 5)
+    cases = [
+        (
+            lambda tol: hubs.admm_graphical_lasso(S, 0.2, tol=tol),
+            lambda T: -np.linalg.slogdet(T)[1] + np.vdot(S, T) + 0.2 * np.abs(T - np.diag(np.diag(T))).sum(),
+        ),
+        (
+            lambda tol: hubs.sparse_covariance(S, 0.2, eps=0.05, tol=tol),
+            lambda T: 0.5 * np.square(T - S).sum() + 0.2 * np.abs(T).sum(),
+        ),
+    ]
+    for solve, value in cases:
+        loose, tight = solve(1e-2), solve(1e-9)
+        assert loose.converged and tight.converged and loose.n_iter < tight.n_iter
+        # The gap of a covariance is that of the estimate lifted into the cone, from which it may stick out by a little.
+        first, last = (
+            T + max(0.0, 0.05 - np.linalg.eigvalsh(T)[0]) * np.eye(8) for T in (loose.estimate, tight.estimate)
+        )
+        assert -1e-6 <= value(first) - value(last) <= loose.gap + 1e-6
+
+
 # --- units, order, edge cases, refusals ------------------------------------------------------------------------------
 
 
