@@ -266,13 +266,15 @@ def naive_brute_force(X, y, Xt, n_classes, r):
     data = np.column_stack([y, X])
     states = (n_classes, *r)
     logs, predictions = [], []
+    score = functools.cache(lambda i, parents: local_score(data, i, parents, states))
+    table = functools.cache(lambda i, parents: posterior_mean_table(data, i, parents, states))
     for chosen in itertools.product([False, True], repeat=N):
-        parents = [[]] + [[0] if c else [] for c in chosen]
-        logs.append(sum(local_score(data, i, p, states) for i, p in enumerate(parents)))
-        joint = np.tile(posterior_mean_table(data, 0, [], states), (len(Xt), 1))
+        parents = [(), *((0,) if c else () for c in chosen)]
+        logs.append(sum(score(i, p) for i, p in enumerate(parents)))
+        joint = np.tile(table(0, ()), (len(Xt), 1))
         for j, c in enumerate(chosen):
-            table = posterior_mean_table(data, j + 1, parents[j + 1], states)
-            joint = joint * (table[:, Xt[:, j]].T if c else table[Xt[:, j]][:, None])
+            row = table(j + 1, parents[j + 1])
+            joint = joint * (row[:, Xt[:, j]].T if c else row[Xt[:, j]][:, None])
         predictions.append(joint)
     w = np.exp(np.array(logs) - logsumexp(logs))
     joint = np.tensordot(w, np.array(predictions), axes=1)
@@ -280,7 +282,7 @@ def naive_brute_force(X, y, Xt, n_classes, r):
     return joint / joint.sum(axis=1, keepdims=True), np.array(best)
 
 
-@pytest.mark.parametrize(("N", "n_classes", "seed"), [(6, 2, 0), (6, 3, 1), (8, 2, 2)])
+@pytest.mark.parametrize(("N", "n_classes", "seed"), [(6, 2, 0), (6, 3, 1), (8, 2, 2), (12, 2, 3)])
 def test_nma_equals_the_average_over_all_subsets(N, n_classes, seed):
     rng = np.random.default_rng(seed)
     r = rng.integers(2, 4, N)
@@ -316,6 +318,18 @@ def test_snn_all_is_categorical_naive_bayes_with_one_pseudo_count():
     ours = model.predict_log_proba(X) - model.class_log_prior_
     theirs = peer.predict_log_proba(X) - peer.class_log_prior_
     np.testing.assert_allclose(ours[:, 1] - ours[:, 0], theirs[:, 1] - theirs[:, 0], rtol=1e-9)
+
+
+def test_rows_that_agree_in_all_kept_features_are_tied_exactly():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    signal = np.where(rng.random((400, 2)) < 0.8, y[:, None], 1 - y[:, None])
+    X = np.column_stack([rng.integers(0, 3, (400, 15)), signal, rng.integers(0, 3, (400, 15))])
+    model = SNNClassifier(n_states=3).fit(X, y)
+    np.testing.assert_array_equal(np.flatnonzero(model.arc_posterior_), [15, 16])
+    # The two kept features take four values, and so do the scores, to the last bit, whatever the thirty others are.
+    assert len(np.unique(model.predict_proba(X), axis=0)) == 4
+    assert len(np.unique(SNNClassifier(n_states=3, select=False).fit(X, y).predict_proba(X), axis=0)) > 390
 
 
 def test_with_much_data_the_weights_settle_and_nma_becomes_snn():

@@ -24,6 +24,11 @@ def test_four_classifiers_have_areas():
     assert all(0.3 < found[f"area {name}"] <= 1 for name in ("AMA", "NMA", "GTT", "SNN"))
     expected = 100 * (found["area AMA"] - found["area SNN"]) / (1 - found["area SNN"])
     assert found["vs SNN"] == pytest.approx(expected, rel=1e-6)
+    # Six nodes have at most five parents: the bound does not bind, and the two searches are one.
+    loose = experiments.four_classifiers.cell({"n_nodes": 6, "n": 100, "max_parents": 5, "max_union": 5}, 0)
+    assert loose["area GTT with k"] == loose["area GTT"]
+    tight = experiments.four_classifiers.cell({"n_nodes": 10, "n": 800, "max_parents": 1, "max_union": 8}, 0)
+    assert tight["area GTT with k"] < tight["area GTT"]
 
 
 def test_parity_like_classes_need_more_than_naive_models():
@@ -35,7 +40,7 @@ def test_parity_like_classes_need_more_than_naive_models():
 def test_alarm_and_times_run():
     found = experiments.alarm.cell({"n": 50, "node": "KINKEDTUBE"}, 0)
     assert 0.3 < found["area AMA"] <= 1
-    assert experiments.times.cell({"n": 100, "method": "NMA"}, 0)["training"] < 1
+    assert experiments.times.cell({"n": 100, "method": "NMA"}, 0)["training seconds"] < 1
     assert experiments.alarm_network().n_parameters == 509
 
 

@@ -534,6 +534,28 @@ def test_sparse_covariance_equals_cvxpy_with_the_diagonal_penalised():
     assert np.abs(free - hubs.hub_covariance(S, 0.2, np.inf, np.inf, tol=1e-9).estimate).max() < 1e-3
 
 
+def test_the_gaps_of_the_baselines_bound_the_distance_from_the_minimum():
+    S = correlation(8, 5)
+    cases = [
+        (
+            lambda tol: hubs.admm_graphical_lasso(S, 0.2, tol=tol),
+            lambda T: -np.linalg.slogdet(T)[1] + np.vdot(S, T) + 0.2 * np.abs(T - np.diag(np.diag(T))).sum(),
+        ),
+        (
+            lambda tol: hubs.sparse_covariance(S, 0.2, eps=0.05, tol=tol),
+            lambda T: 0.5 * np.square(T - S).sum() + 0.2 * np.abs(T).sum(),
+        ),
+    ]
+    for solve, value in cases:
+        loose, tight = solve(1e-2), solve(1e-9)
+        assert loose.converged and tight.converged and loose.n_iter < tight.n_iter
+        # The gap of a covariance is that of the estimate lifted into the cone, from which it may stick out by a little.
+        first, last = (
+            T + max(0.0, 0.05 - np.linalg.eigvalsh(T)[0]) * np.eye(8) for T in (loose.estimate, tight.estimate)
+        )
+        assert -1e-6 <= value(first) - value(last) <= loose.gap + 1e-6
+
+
 # --- units, order, edge cases, refusals ------------------------------------------------------------------------------
 
 
@@ -545,6 +567,15 @@ def test_units_of_the_data(unit):
     assert other.objective == pytest.approx(one.objective + 10 * np.log(unit))
     one, other = hubs.hub_covariance(S, *lam), hubs.hub_covariance(S * unit, *(lam * unit), eps=1e-4 * unit)
     assert np.allclose(other.estimate / unit, one.estimate, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [0.25, 16.0])
+def test_the_first_step_is_in_the_unit_of_the_curvature(unit):
+    """In other units every iterate of the engine is a multiple of what it was, so that it takes as many iterations."""
+    S, lam = correlation(10, 30), np.array([0.4, 0.3, 0.6])
+    one, other = (hubs.hub_admm(hubs.GaussianLoss(S * u), *(lam * u), adapt=False) for u in (1.0, unit))
+    assert other.n_iter == one.n_iter > 10
+    assert np.allclose(other.estimate * unit, one.estimate, rtol=1e-9, atol=1e-12)
 
 
 def test_order_of_the_nodes_and_memory_layout():

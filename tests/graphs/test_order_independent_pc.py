@@ -8,7 +8,12 @@ import pytest
 from scipy import stats
 
 from learnable.graphs.dags import DAG, random_dag
-from learnable.graphs.independence import GaussianIndependence, ListedIndependence, OracleIndependence
+from learnable.graphs.independence import (
+    GaussianIndependence,
+    ListedIndependence,
+    OracleIndependence,
+    partial_correlation,
+)
 from learnable.graphs.linear_sem import LinearSEM, random_linear_sem
 from learnable.graphs.mixed import MixedGraph, cpdag, mark_distance, pdag_to_dag, structural_hamming_distance
 from learnable.graphs.order_independent_pc import (
@@ -252,6 +257,26 @@ def test_compiled_votes_equal_the_plain_ones():
     assert np.array_equal(limited[0].n_sets, limited[1].n_sets) and (limited[0].n_sets <= ours.n_sets).all()
 
 
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_correlation_at_the_threshold_counts_as_independent(level, monkeypatch):
+    """Fisher's rule has "at most"; the tie is made exact by a threshold taken from the correlations themselves."""
+    model = random_linear_sem(DAG.from_edges(3, [(0, 1), (1, 2), (0, 2)]), random_state=0)
+    judge = GaussianIndependence(model.sample(60, random_state=0), 0.01)
+    pairs = {(0, 1): [2], (0, 2): [1], (1, 2): [0]}
+    sizes = {pair: abs(partial_correlation(judge.correlation, *pair, pairs[pair][:level])) for pair in pairs}
+    weakest = min(sizes, key=sizes.get)
+    cuts = np.full(2, -1.0)
+    cuts[level] = sizes[weakest]
+    monkeypatch.setattr(judge, "thresholds", lambda most: cuts)
+    found = np.argwhere(np.triu(adjacency_search(judge).adjacency)).tolist()
+    assert [tuple(edge) for edge in found] == [pair for pair in pairs if pair != weakest]
+    i, k = weakest  # the votes ask the same question: here one set of one or of no node separates
+    path = np.ones((3, 3), dtype=bool)
+    path[i, k] = path[k, i] = False
+    np.fill_diagonal(path, False)
+    assert collider_votes(path, judge, "cpc").labels.tolist() == [1 - level]
+
+
 def test_number_of_tests():
     """Level 0: each pair once, and again in the other order if it is kept. Level 1: stable asks at least as often."""
     _, X = sample(80, 50, 6)
@@ -274,6 +299,13 @@ def test_ambiguous_triples_stop_rules_1_and_3():
     assert (0, 2) in meek_rules(triangle).directed_edges  # R2
     conflict = MixedGraph.from_edges(3, bidirected=[(0, 1)], undirected=[(1, 2)])
     assert meek_rules(conflict) == conflict  # a contradiction directs nothing
+
+
+def test_rule_1_comes_before_rule_2():
+    """3 -> 1 asks for 1 -> 0 by rule 1, and 0 -> 2 -> 1 for 0 -> 1 by rule 2: the first in turn decides."""
+    graph = MixedGraph.from_edges(4, directed=[(0, 2), (2, 1), (3, 1)], undirected=[(0, 1)])
+    for lists in (False, True):
+        assert (1, 0) in meek_rules(graph, lists=lists).directed_edges
 
 
 def test_rules_complete_a_cpdag_from_its_colliders():

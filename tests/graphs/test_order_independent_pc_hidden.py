@@ -20,6 +20,7 @@ from learnable.graphs.order_independent_pc import (
     possible_d_sep,
     rfci,
 )
+from learnable.graphs.order_independent_pc.zhang import Rules
 
 VARIANTS = list(product((False, True), ("sepset", "cpc", "mpc"), (False, True)))
 
@@ -86,6 +87,43 @@ def test_discriminating_path_and_all_other_rules_by_hand():
     both = DAG.from_edges(6, [(0, 1), (4, 1), (4, 2), (1, 3), (5, 2), (5, 3)])  # 4 and 5 hidden: 2 <-> 3
     found = fci(OracleIndependence(both, [4, 5])).graph
     assert found == true_pag(both, [4, 5]) and (2, 3) in found.bidirected_edges
+
+
+def rules_on(*edges):
+    """Rules on edges such as "0 o-> 1": the sign at the left belongs to the left node."""
+    signs = {"<": 2, ">": 2, "o": 1, "-": 3}
+    n = 1 + max(int(node) for edge in edges for node in edge.split()[::2])
+    marks = np.zeros((n, n), dtype=int)
+    for edge in edges:
+        i, arrow, j = edge.split()
+        marks[int(j), int(i)], marks[int(i), int(j)] = signs[arrow[0]], signs[arrow[-1]]
+    return Rules(marks, decide=lambda t, b, c: None)
+
+
+TAIL = 3
+# A rule, a graph in which it applies, the tails that it sets, and an edge more with which it does not apply.
+RULES_BY_HAND = [
+    (5, ["0 o-o 1", "1 o-o 2", "2 o-o 3", "3 o-o 0"], list(product(range(4), repeat=2)), "0 o-o 2"),
+    (6, ["0 --- 1", "1 o-> 2"], [(2, 1)], None),
+    (7, ["0 --o 1", "1 o-> 2"], [(2, 1)], "0 o-o 2"),
+    (8, ["0 --> 1", "1 --> 2", "0 o-> 2"], [(2, 0)], None),
+    (8, ["0 --o 1", "1 --> 2", "0 o-> 2"], [(2, 0)], None),
+    (9, ["0 o-> 3", "0 o-o 1", "1 o-o 2", "2 --> 3"], [(3, 0)], "1 o-> 3"),
+    (10, ["0 o-> 3", "1 --> 3", "2 --> 3", "0 o-o 1", "0 o-o 2"], [(3, 0)], "1 o-o 2"),
+    (10, ["0 o-> 5", "1 --> 5", "2 --> 5", "0 o-o 3", "3 o-o 1", "0 o-o 4", "4 o-o 2"], [(5, 0)], "3 o-o 4"),
+]
+
+
+@pytest.mark.parametrize(("number", "edges", "tails", "more"), RULES_BY_HAND)
+def test_rules_5_to_10_by_hand(number, edges, tails, more):
+    rules = rules_on(*edges)
+    expected = {(i, j, TAIL) for i, j in tails if rules.M[i][j]}
+    assert set(getattr(rules, f"rule{number}")()) == expected
+    for left_out in range(len(edges)):  # every edge is needed
+        fewer = [edge for at, edge in enumerate(edges) if at != left_out]
+        assert not set(getattr(rules_on(*fewer), f"rule{number}")())
+    if more:
+        assert not set(getattr(rules_on(*edges, more), f"rule{number}")())
 
 
 def test_possible_d_sep_deletes_an_edge_that_neighbours_cannot():

@@ -140,6 +140,24 @@ def test_best_dag_of_arbitrary_scores():
         np.testing.assert_array_equal(table, before)
 
 
+def test_best_dag_of_twenty_nodes():
+    """Two problems of ten nodes, mixed: no family crosses, so that the best of twenty is the sum of the two bests."""
+    rng = np.random.default_rng(0)
+    mixed = rng.permutation(20)
+    families, parts = [None] * 20, []
+    for half in (mixed[:10], mixed[10:]):
+        alone = []
+        for i in range(10):
+            others = [j for j in range(10) if j != i]
+            sets = [s for size in range(3) for s in itertools.combinations(others, size)]
+            alone.append({s: rng.normal() + len(s) for s in sets})
+            families[half[i]] = {tuple(sorted(int(half[j]) for j in s)): v for s, v in alone[-1].items()}
+        parts.append(best_dag(alone).score)
+    found = best_dag(families)
+    assert found.score == pytest.approx(sum(parts), rel=1e-12)
+    assert sum(families[i][found.dag.parents(i)] for i in range(20)) == pytest.approx(found.score, rel=1e-12)
+
+
 def test_best_dag_recovers_a_strong_structure():
     network = random_network(DAG.from_parents([[], [], [0, 1], [2]]), random_state=4)
     X = network.sample(5000, random_state=0)

@@ -102,7 +102,9 @@ class _Naive(_DiscreteClassifier):
     def predict_proba(self, X):
         """Probabilities of the classes; a value of -1 leaves its factor out."""
         X = self._rows(X)
-        r, known = np.array(self.n_states_), X >= 0
+        # A feature without an arc has one factor for all classes. It cancels exactly only when it is left out:
+        # in a sum of logs, rounding would separate rows that agree in all features that count.
+        r, known = np.array(self.n_states_), (X >= 0) & (self.arc_posterior_ > 0)
         place = self._starts + np.where(known, X, 0)
         scores = [
             prior + np.where(known, self._log_table[place + c * r], 0.0).sum(axis=1)

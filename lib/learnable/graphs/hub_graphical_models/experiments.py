@@ -33,6 +33,7 @@ __all__ = ["binary_networks", "competitors", "covariance_graphs", "screening"]
 TOL = 2e-4  # of the duality gap, per variable
 HUBS = ("hubs, λ3 = 1", "hubs, λ3 = 2")
 LAM2 = {1500: (0.3, 0.2, 0.14, 0.1), 500: (0.5, 0.4, 0.3, 0.25, 0.2), 100: (0.6, 0.5, 0.4, 0.3, 0.2)}
+ALPHA = {1500: (0.16, 0.12, 0.09, 0.065), 500: (0.25, 0.16, 0.12, 0.09), 100: (0.3, 0.25, 0.2, 0.15)}
 
 
 def _standardised(kind, n, p, n_hubs, random_state):
@@ -77,7 +78,7 @@ def _warm(solve, values):
 
 
 @study(
-    source="Tan et al. 2014, Figs. 4 and 5",
+    source="Tan et al. 2014, Figs. 3 to 5",
     paper=[
         {
             "repetitions": 1,
@@ -86,13 +87,14 @@ def _warm(solve, values):
             "method": [*HUBS, "graphical lasso", "neighbourhoods", "scale-free lasso", "partial correlations"],
         },
         {"repetitions": 1, "setup": ["scale-free"], "p": [500], "method": [HUBS[0], "graphical lasso"]},
+        {"repetitions": 1, "setup": ["hubs"], "p": [1500], "method": [HUBS[0], "graphical lasso"]},
     ],
     lecture={"repetitions": 2, "setup": ["hubs"], "p": [100], "method": [HUBS[0], "graphical lasso"]},
     paired=("method",),
     note="one data set instead of 100; three to five penalties on a curve; without the method of Peng et al.",
 )
 def competitors(random_state, *, setup, p, method):
-    """Set-ups I and III with n = 250 at p = 500 (n = 100 at p = 100), one hub for 50 (25) nodes."""
+    """Set-ups I and III: n = 1000 at p = 1500 and 250 at 500, one hub for 50 nodes; n = 100 at 100, one for 25."""
     return _gaussian(random_state, setup, p, method)
 
 
@@ -112,8 +114,7 @@ def _gaussian(random_state, setup, p, method):
             "true hubs among them": [int(np.isin(hubs, fit.hubs).sum()) for fit in path.fits],
         }
     elif method == "graphical lasso":
-        alphas = (0.25, 0.16, 0.12, 0.09) if p > 100 else (0.3, 0.25, 0.2, 0.15)
-        estimates = _warm(lambda a, fit: admm_graphical_lasso(S, a, tol=TOL, warm_start=fit), alphas)
+        estimates = _warm(lambda a, fit: admm_graphical_lasso(S, a, tol=TOL, warm_start=fit), ALPHA[p])
     elif method == "scale-free lasso":
         estimates = [scale_free_lasso(S, alpha, n_rounds=3, tol=TOL).estimate for alpha in (0.12, 0.09, 0.07)]
     elif method == "neighbourhoods":
