@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from learnable.graphs.dags import DAG
-from learnable.validation import check_finite_array, check_rng, check_scalar
+from learnable.validation import check_finite_array, check_has, check_rng, check_scalar
 
 __all__ = ["DiscreteNetwork", "Factor", "check_codes", "count_parameters", "random_network"]
 
@@ -268,6 +268,8 @@ class DiscreteNetwork:
         wanted = tuple(self._node(v) for v in variables)
         if len(set(wanted)) != len(wanted):
             raise ValueError("variables must be distinct")
+        if evidence is not None:
+            check_has(evidence, "evidence", "items", "a mapping from nodes to their states")
         given = {self._node(v): self._state(self._node(v), s) for v, s in (evidence or {}).items()}
         if set(wanted) & set(given):
             raise ValueError("variables and evidence must not share a node")

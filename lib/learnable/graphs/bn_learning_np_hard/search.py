@@ -228,7 +228,7 @@ def order_search(dag, n_states, *, n_observed=None, n_restarts=10, random_state=
     if n > dag.n_nodes:
         raise ValueError(f"n_observed must be at most {dag.n_nodes}, the number of nodes")
     logs = np.log(np.array(check_states(spread(n_states, n, "n_states"), "n_states"), dtype=float))
-    starts = check_scalar(n_restarts, "n_restarts", low=1, integer=True)
+    starts = check_scalar(n_restarts, "n_restarts", low=1, high=10**6, integer=True)
     rng = check_rng(random_state)
     best, asked = None, 0
     lists = _lists(dag, n)

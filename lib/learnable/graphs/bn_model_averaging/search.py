@@ -11,7 +11,7 @@ from learnable.graphs.bn_model_averaging.averaging import posterior_mean_table
 from learnable.graphs.dags import DAG
 from learnable.graphs.discrete import DiscreteNetwork, check_codes
 from learnable.graphs.scores import network_score
-from learnable.validation import Result, check_choice, check_scalar
+from learnable.validation import Result, check_choice, check_has, check_scalar
 
 __all__ = ["GreedyStructure", "fitted_network", "greedy_thick_thin"]
 
@@ -111,6 +111,7 @@ def fitted_network(data, dag, n_states=None, *, kind="k2", equivalent_sample_siz
     >>> fitted_network([[0], [1], [1]], DAG([[0]])).tables[0]
     array([0.4, 0.6])
     """
+    check_has(dag, "dag", "parents n_nodes", "a DAG")
     data, r = check_codes(data, n_states)
     tables = [
         posterior_mean_table(data, i, dag.parents(i), r, kind, equivalent_sample_size) for i in range(data.shape[1])

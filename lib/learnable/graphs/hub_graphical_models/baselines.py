@@ -205,7 +205,7 @@ def scale_free_lasso(S, alpha, *, eps=None, n_rounds=5, tol=1e-5, max_iter=2000)
     """
     S = check_symmetric(S, "S")
     alpha = check_scalar(alpha, "alpha", low=0, closed="neither")
-    n_rounds = check_scalar(n_rounds, "n_rounds", low=1, integer=True)
+    n_rounds = check_scalar(n_rounds, "n_rounds", low=1, high=10**6, integer=True)
     if eps is not None:
         eps = np.broadcast_to(check_finite_array(eps, "eps"), (len(S),))
         if eps.min() <= 0:

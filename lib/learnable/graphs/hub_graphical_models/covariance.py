@@ -10,7 +10,7 @@ from learnable.graphs.hub_graphical_models.blocks import solve_by_blocks
 from learnable.graphs.hub_graphical_models.penalty import HubPenalty
 from learnable.graphs.hub_graphical_models.solver import HubFit
 from learnable.linalg._training import training_covariance
-from learnable.validation import check_scalar, check_symmetric, warn_not_converged
+from learnable.validation import check_has, check_scalar, check_symmetric, warn_not_converged
 
 __all__ = ["CovarianceLoss", "HubCovarianceGraph", "hub_covariance"]
 
@@ -106,6 +106,8 @@ def hub_covariance(S, lam1, lam2, lam3, *, q=2, eps=1e-4, screen=True, tol=1e-6,
     tol = check_scalar(tol, "tol", low=0, closed="neither")
     max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     unit = float(np.mean(np.diagonal(S))) or 1.0
+    if warm_start is not None:
+        check_has(warm_start, "warm_start", "estimate", "a HubFit")
     start = None if warm_start is None else _scaled(warm_start, 1.0 / unit)
     fit = solve_by_blocks(
         lambda block: CovarianceLoss(block, eps / unit),

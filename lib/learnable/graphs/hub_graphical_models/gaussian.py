@@ -17,6 +17,7 @@ from learnable.validation import (
     Result,
     check_finite_array,
     check_has,
+    check_magnitude,
     check_scalar,
     check_symmetric,
     warn_not_converged,
@@ -48,7 +49,7 @@ class GaussianLoss:
     """
 
     def __init__(self, S):
-        self.S = check_symmetric(S, "S")
+        self.S = check_magnitude(check_symmetric(S, "S"), "S")
         if np.diagonal(self.S).min() <= 0:
             raise ValueError(
                 "S must have a positive diagonal: a constant variable has no finite precision; leave it out"

@@ -149,7 +149,7 @@ def weight_scan(covariance, adjacency, *, spread=2.0, n_draws=50, edge_cost=0.0,
     covariance = check_covariance(covariance)
     p = len(covariance)
     spread = check_scalar(spread, "spread", low=1, high=1e6)
-    n_draws = check_scalar(n_draws, "n_draws", low=1, integer=True)
+    n_draws = check_scalar(n_draws, "n_draws", low=1, high=10**8, integer=True)
     rng = check_rng(random_state)
     share = np.zeros((p, p))
     for _ in range(n_draws):

@@ -94,7 +94,7 @@ def stability_selection(X, estimator=None, *, n_draws=100, fraction=0.5, permute
     X = check_finite_array(X, "X", ndim=2)
     estimator = PC() if estimator is None else estimator
     check_has(estimator, "estimator", "fit get_params", "an estimator such as PC()")
-    n_draws = check_scalar(n_draws, "n_draws", low=1, integer=True)
+    n_draws = check_scalar(n_draws, "n_draws", low=1, high=10**6, integer=True)
     fraction = check_scalar(fraction, "fraction", low=0, high=1, closed="right")
     n, p = X.shape
     top = None if top is None else check_scalar(top, "top", low=1, high=max(p * (p - 1), 1), integer=True)
