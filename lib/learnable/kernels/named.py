@@ -30,7 +30,7 @@ def named_gamma(gamma, X):
     (0.125, 3.0)
     """
     if not isinstance(gamma, str):
-        return check_scalar(gamma, "gamma", low=0.0, closed="neither")
+        return check_scalar(gamma, "gamma", low=0.0, high=1e150, closed="neither")
     check_choice(gamma, "gamma", ("scale", "auto"), also="a positive number")
     variance = float(np.var(X)) if gamma == "scale" else 1.0
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0

@@ -261,8 +261,9 @@ def threshold_components(S, threshold):
 def factor(A):
     """Cholesky factor of a symmetric C-contiguous matrix as LAPACK leaves it, or None where there is none.
 
-    For callers that have checked their input. The factor is upper triangular in Fortran order (``A = F' F``, with the
-    other triangle of `A` left as it was), to be read by :func:`factor_logdet` and :func:`factor_inverse`.
+    For callers that have checked their input: numbers are taken as they are. The factor is upper triangular in Fortran
+    order (``A = F' F``, with the other triangle of `A` left as it was), to be read by :func:`factor_logdet` and
+    :func:`factor_inverse`.
 
     Parameters
     ----------
@@ -273,6 +274,10 @@ def factor(A):
     >>> factor(np.array([[1.0, 2.0], [2.0, 1.0]])) is None
     True
     """
+    if not (isinstance(A, np.ndarray) and A.dtype == np.float64):
+        A = check_finite_array(A, "A")
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"A must be square, got shape {A.shape}")
     # A symmetric C-ordered matrix is its own Fortran-ordered transpose: no copy beyond the one that is overwritten.
     L, info = lapack.dpotrf(np.array(A.T, order="F", copy=True), lower=0, clean=0, overwrite_a=1)
     return L if info == 0 else None

@@ -97,6 +97,8 @@ def find_violation(k, sampler, n_restarts=1000, *, n_points=6, refine=200, tol=1
     n_points = check_scalar(n_points, "n_points", low=2, integer=True)
     rng = check_rng(random_state)
 
+    refine = check_scalar(refine, "refine", low=0, high=10**7, integer=True)
+
     def smallest(points):
         with np.errstate(over="ignore", invalid="ignore"):
             G = kernel(points)

@@ -62,6 +62,7 @@ class RKHSFunction:
 
     def same_as(self, other, tol=1e-7):
         """Return whether two expansions are one function: |f - g| <= tol (|f| + |g|)."""
+        tol = check_scalar(tol, "tol", low=0)
         return (self - other).norm <= tol * (self.norm + other.norm)
 
     def __add__(self, other):

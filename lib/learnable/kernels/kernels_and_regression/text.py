@@ -154,6 +154,9 @@ def cooccurrence_proximity(counts, *, strength=0.3, neighbours=3, min_count=3):
     """
     strength = check_scalar(strength, "strength", low=0)
     neighbours = check_scalar(neighbours, "neighbours", low=1, integer=True)
+    min_count = check_scalar(min_count, "min_count", low=0)
+    if not (sparse.issparse(counts) or isinstance(counts, np.ndarray)) or counts.ndim != 2:
+        raise ValueError("counts must be a matrix with a row for each document, dense or sparse")
     present = sparse.csc_array((counts > 0).astype(np.float64))
     frequency = np.asarray(present.sum(axis=0)).ravel()
     scale = np.where(frequency >= min_count, 1.0 / np.sqrt(np.maximum(frequency, 1.0)), 0.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learnable.validation import check_finite_array
+from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["quadratic_map", "quadratic_map_long"]
 
@@ -24,7 +24,7 @@ def quadratic_map(X, *, constant=None):
     X = _plane(X)
     columns = [X[:, 0] ** 2, np.sqrt(2.0) * X[:, 0] * X[:, 1], X[:, 1] ** 2]
     if constant is not None:
-        columns.append(np.full(X.shape[0], float(constant)))
+        columns.append(np.full(X.shape[0], check_scalar(constant, "constant")))
     return np.column_stack(columns)
 
 

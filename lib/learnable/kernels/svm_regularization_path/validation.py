@@ -186,6 +186,8 @@ def cv_path(X, y, cv=5, *, path=None, random_state=0):
     if y.shape != (X.shape[0],):
         raise ValueError(f"y must hold one label for each of the {X.shape[0]} rows of X, got shape {y.shape}")
     path = SVMPath() if path is None else path
+    if not isinstance(path, (SVMPath, OneVersusRestPath)):
+        raise TypeError(f"path must be an SVMPath or a OneVersusRestPath, got {type(path).__name__}")
     if isinstance(cv, int | np.integer):
         count = check_scalar(cv, "cv", low=2, integer=True)
         cv = StratifiedKFold(count, shuffle=True, random_state=check_seed(random_state)).split(X, y)
