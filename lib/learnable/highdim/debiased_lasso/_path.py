@@ -1,8 +1,8 @@
 """The exact path of one row of M as mu falls: where it leads, and the proof where it ends.
 
 The minimiser of the dual, 1/2 b'Sb - b_i + mu |b|_1, is piecewise linear in mu. On a face, where the nonzero
-coefficients A and their signs s stay the same, it moves along S_AA^-1 s while mu falls, until one more coefficient joins
-or one leaves. Where the columns of A and the one that joins are dependent, the minimiser is not unique: it slides along
+coefficients A and their signs s stay the same, it moves along S_AA^-1 s while mu falls, until one more coefficient
+joins or one leaves. Where the column that joins depends on those of A, the minimiser is not unique: it slides along
 their null vector d until a coefficient meets zero. If none does, then d_i = mu |d|_1, and below this mu no row exists,
 because every feasible m would have
 

@@ -1,8 +1,8 @@
 """The compiled search for one row of M after the other: its mu, and the minimiser of its dual.
 
-Coordinate descent does the work where it is quick. Where it creeps, it says nothing about whether a row exists; the exact
-path of `_path` decides that, from the last mu that was solved or from the closed form. How long the descent is given
-changes the time, and not the answer.
+Coordinate descent does the work where it is quick. Where it creeps, it says nothing about whether a row exists; the
+exact path of `_path` decides that, from the last mu that was solved or from the closed form. How long the descent is
+given changes the time, and not the answer.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Search(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def solve_rows(S, null, rows, starts, search, tol):
-    """Rows of M with mu, status (REACHED, REFUTED or UNDECIDED), iterations, and bounds below which no mu is feasible."""
+    """Rows of M with mu, status (REACHED, REFUTED, UNDECIDED), iterations, and bounds below which no mu is feasible."""
     k, p = rows.size, S.shape[0]
     M = np.zeros((k, p))
     mus = starts.copy()
@@ -125,7 +125,7 @@ def _walk_down(S, null, row, origin, search, b, last):
 
 @njit(cache=True, nogil=True)
 def _sweep_down(S, null, row, start, search, b, last, tol):
-    """Go down the grid while the descent settles, then solve; returns mu, its level, whether it is solved, the passes."""
+    """Go down the grid while the descent settles, then solve; returns mu, its level, whether it is solved, passes."""
     level = 0
     settled, used = _attempt(S, null, row, start, search, b)
     if not settled:

@@ -8,7 +8,8 @@ Row i trades the variance of a debiased coefficient against a bound on its bias 
 
 The dual is a lasso without a response, min_β ½β'Σ̂β - β_i + μ‖β‖₁,
 and its minimiser *is* the row. Coordinate descent settles the signs, a triangular solve finishes. Where the programme
-is infeasible the dual falls without bound, along a direction that the solver exhibits.
+is infeasible the dual falls without bound along a null vector d of Σ̂ with d_i > μ‖d‖₁, which the solver exhibits: the
+smallest feasible μ of a row is the largest d_i/‖d‖₁ of all null vectors.
 """
 
 import warnings
@@ -43,9 +44,13 @@ class Decorrelation(Result):
     gap : ndarray of shape (k,)
         Duality gap m'Sm - m_i + mu |m|_1, zero at the optimum.
     feasible : ndarray of bool of shape (k,)
+    floor : ndarray of shape (k,)
+        Proven lower bound d_i / |d|_1 on the feasible mu, from a null vector d of S; zero where none was needed. Above
+        `mu` for infeasible rows; after a search, above the next smaller mu where there is no row.
     n_iter : ndarray of shape (k,)
-        Sweeps over the coordinates of the dual.
+        Sweeps over the coordinates of the dual, and steps along its path.
     converged : ndarray of bool of shape (k,)
+        Whether the row is solved or proven infeasible, and with a search whether its mu is the smallest.
     """
 
     M: np.ndarray
@@ -108,8 +113,9 @@ def decorrelate(
 
     In the closed-form regime, μ ≥ ρ_i/(1+ρ_i) with ρ_i = max_(j ≠ i)|Σ_ij|/
     Σ_ii, the row is (1-μ)e_i/Σ_ii. Below it, coordinate descent on the dual, O(p) for each
-    coefficient that moves, then a Cholesky factorisation on the nonzero ones. Rows whose programme is infeasible become
-    e_i, with a warning; Algorithm 1 would reset the whole matrix.
+    coefficient that moves, then a Cholesky factorisation on the nonzero ones. Where that creeps, the exact path of the
+    minimiser in μ, O(p) for each nonzero coefficient and step, leads to the solution or to a proof that there is none.
+    Rows whose programme is infeasible become e_i, with a warning; Algorithm 1 would reset the whole matrix.
 
     Parameters
     ----------
@@ -119,20 +125,21 @@ def decorrelate(
     n : int, optional
         Sample size, for the default of `mu` only.
     adaptive_mu : bool, default=False
-        For each row divide mu by `factor`, at most `n_tries` times, as long as the programme has a solution: found by
-        `sweeps_a_try` plain sweeps of coordinate descent, or, where columns are so correlated that these creep, by
-        the method that solves the row in the end. A row without a solution at the start gets the next larger mu that
-        has one, at most ρ_i/(1+ρ_i), with a warning. (The authors' programme raises mu as soon as its
-        sweeps do not settle, which correlated columns do not survive.)
+        For each row take the smallest mu of the grid start / factor^k, k <= `n_tries`, at which the programme has a
+        solution. A row without a solution at the start gets the next larger value on the same grid that has one, at
+        most ρ_i/(1+ρ_i), with a warning. The next smaller value is then proven infeasible (`floor`), so that mu does
+        not depend on the effort. (The authors' programme raises mu as soon as its sweeps do not settle, which
+        correlated columns do not survive.)
     factor : float, default=1.3
         By which mu is divided at each try.
     n_tries : int, default=10
         How often, at most.
     sweeps_a_try : int, default=50
-        Sweeps before a try counts as failed.
+        Plain sweeps of coordinate descent at each mu before a slower method takes over; this changes the time only.
     tol : float, default=1e-10
         Largest violation of the optimality conditions, in units of the constraint.
     max_iter : int, default=10000
+        Sweeps, or steps along the path, at each mu. Rows that are left undecided are named in a warning.
     n_jobs : int, default=1
         Threads.
 
@@ -145,6 +152,12 @@ def decorrelate(
     >>> found = decorrelate([[1.0, 0.5], [0.5, 1.0]], 0.2)
     >>> found.feasible.tolist(), bool(found.gap.max() < 1e-12)
     ([True, True], True)
+
+    Two equal columns cannot be told apart below mu = 1/2, and (1, -1) proves it:
+
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     decorrelate([[1.0, 1.0], [1.0, 1.0]], 0.4).floor.round(6).tolist()
+    [0.5, 0.5]
     """
     S, rows = check_sigma(covariance, rows)
     check_choice(method, "method", ("dual_cd", "cvxpy"))
@@ -214,8 +227,8 @@ def _report_infeasible(rows, mus, bad):
     if bad.any():
         worst = np.argmax(bad)
         warnings.warn(
-            f"{bad.sum()} of {len(rows)} rows of M have no solution (row {rows[worst]} at mu={mus[worst]:.3g}) and were "
-            "set to unit vectors: those coefficients keep their bias. Raise mu, or use adaptive_mu=True",
+            f"{bad.sum()} of {len(rows)} rows of M have no solution (row {rows[worst]} at mu={mus[worst]:.3g}) and "
+            "were set to unit vectors: those coefficients keep their bias. Raise mu, or use adaptive_mu=True",
             ConvergenceWarning,
             stacklevel=3,
         )
