@@ -20,7 +20,7 @@ from numba import njit
 # A combination of columns is zero if its variance is less than this part of what it would be without correlation.
 DEPENDENT = 1e-11
 # Steps between two looks for a proof: one look costs about as much as two steps.
-LOOK = 16
+LOOK = 24
 
 REACHED, REFUTED, UNDECIDED, LOST = 0, 1, 2, 3
 
@@ -86,8 +86,8 @@ def walk(S, null, i, b, start, stop, max_steps):
             _refine(S, face, size, i, b, stop, x)
             return REACHED, step, 0.0
         if null.rank < p and step % LOOK == 0:
-            _null_part(null.basis, b, d)
-            if d[i] > stop * np.abs(d).sum():
+            norm = _null_part(null.basis, b, d)
+            if d[i] > stop * norm:
                 floor = _floor(S, i, d)
                 if floor > stop:
                     return REFUTED, step, floor
@@ -135,7 +135,8 @@ def _refine(S, face, size, i, b, mu, x):
 @njit(cache=True, nogil=True)
 def _direction(S, face, size, w, a):
     """How the minimiser moves as mu falls, w = S_AA^-1 s, and how q = e_i - Sb does, a = S_A w."""
-    w[:size] = face.z[:size]
+    for k in range(size):
+        w[k] = face.z[k]
     _backward(face.U, size, w)
     a[:] = 0.0
     k = 0
@@ -201,16 +202,30 @@ def _slide(S, face, size, j, sign, b, x, d):
 
 @njit(cache=True, nogil=True)
 def _null_part(basis, b, d):
-    """Set d to the projection of `b` on the null space of S."""
+    """Set d to the projection of `b` on the null space of S; returns |d|_1."""
     p, rank = basis.shape
     part = np.zeros(rank)
+    norm = 0.0
     for j in range(p):
         if b[j] != 0.0:
             for k in range(rank):
                 part[k] += b[j] * basis[j, k]
     for j in range(p):
-        d[j] = b[j]
-    d -= basis @ part
+        row = basis[j]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        k = 0
+        while k + 3 < rank:
+            s0 += row[k] * part[k]
+            s1 += row[k + 1] * part[k + 1]
+            s2 += row[k + 2] * part[k + 2]
+            s3 += row[k + 3] * part[k + 3]
+            k += 4
+        while k < rank:
+            s0 += row[k] * part[k]
+            k += 1
+        d[j] = b[j] - ((s0 + s1) + (s2 + s3))
+        norm += abs(d[j])
+    return norm
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,9 @@
-"""The compiled search for one row of M after the other: its mu, and the minimiser of its dual.
+"""The search for one row of M after the other: its mu, and the minimiser of its dual.
 
 Coordinate descent does the work where it is quick. Where it creeps, it says nothing about whether a row exists; the
 exact path of `_path` decides that, from the last mu that was solved or from the closed form. How long the descent is
-given changes the time, and not the answer.
+given changes the time, and not the answer. Only the loops are compiled: what chooses between them runs a few times a
+row.
 """
 
 from typing import NamedTuple
@@ -35,7 +36,6 @@ class Search(NamedTuple):
     max_iter: int
 
 
-@njit(cache=True, nogil=True)
 def solve_rows(S, null, rows, starts, search, tol):
     """Rows of M with mu, status (REACHED, REFUTED, UNDECIDED), iterations, and bounds below which no mu is feasible."""
     k, p = rows.size, S.shape[0]
@@ -45,15 +45,10 @@ def solve_rows(S, null, rows, starts, search, tol):
     used = np.zeros(k, dtype=np.int64)
     floors = np.zeros(k)
     c, w = np.zeros(p), np.empty(p)
-    for t in range(k):
-        i = rows[t]
+    for t, i in enumerate(rows):
         c[i] = 1.0
-        rho = 0.0
-        for j in range(p):
-            if j != i:
-                rho = max(rho, abs(S[i, j]))
-        rho /= S[i, i]
-        row = Row(i, c, w, rho / (1.0 + rho))
+        rho = max(np.abs(S[i, :i]).max(initial=0.0), np.abs(S[i, i + 1 :]).max(initial=0.0)) / S[i, i]
+        row = Row(int(i), c, w, rho / (1.0 + rho))
         if search.sweeps_a_try > 0:
             mus[t], status[t], used[t], floors[t] = _search_mu(S, null, row, starts[t], search, M[t], tol)
         else:
@@ -62,7 +57,6 @@ def solve_rows(S, null, rows, starts, search, tol):
     return M, mus, status, used, floors
 
 
-@njit(cache=True, nogil=True)
 def _solve(S, null, row, mu, b, tol, max_iter):
     """Solve one row at a given mu: by the descent, else along the path from the closed form."""
     solved, used = _descend(S, null, row, mu, b, tol, max_iter)
@@ -77,7 +71,6 @@ def _solve(S, null, row, mu, b, tol, max_iter):
     return (REFUTED if status == REFUTED else UNDECIDED), used, floor
 
 
-@njit(cache=True, nogil=True)
 def _search_mu(S, null, row, start, search, b, tol):
     """The smallest mu on the grid at which the row exists; leaves that row in `b`.
 
@@ -101,7 +94,6 @@ def _search_mu(S, null, row, start, search, b, tol):
     return mu, (REACHED if solved and status <= REFUTED else UNDECIDED), used + more, floor
 
 
-@njit(cache=True, nogil=True)
 def _walk_down(S, null, row, origin, search, b, last):
     """Go down the grid along the exact path, from the row in `b` at mu, until it ends or the grid does."""
     start, mu, level = origin
@@ -123,7 +115,6 @@ def _walk_down(S, null, row, origin, search, b, last):
     return mu, status, used, floor
 
 
-@njit(cache=True, nogil=True)
 def _sweep_down(S, null, row, start, search, b, last, tol):
     """Go down the grid while the descent settles, then solve; returns mu, its level, whether it is solved, passes."""
     level = 0
@@ -143,7 +134,6 @@ def _sweep_down(S, null, row, start, search, b, last, tol):
     return mu, level, solved, used + more
 
 
-@njit(cache=True, nogil=True)
 def _on_grid(start, factor, level):
     """Divide `start` `level` times by `factor`, or multiply it where `level` is negative."""
     mu = start
@@ -154,13 +144,11 @@ def _on_grid(start, factor, level):
     return mu
 
 
-@njit(cache=True, nogil=True)
 def _set_closed_form(S, row, mu, b):
     b[:] = 0.0
     b[row.index] = (1.0 - mu) / S[row.index, row.index]
 
 
-@njit(cache=True, nogil=True)
 def _descend(S, null, row, mu, b, tol, max_iter):
     """Solve one row at a given mu from the start `b`, in closed form where that is the solution."""
     if mu >= row.closed:
@@ -173,7 +161,6 @@ def _descend(S, null, row, mu, b, tol, max_iter):
     return violation <= tol, used
 
 
-@njit(cache=True, nogil=True)
 def _attempt(S, null, row, mu, search, b):
     """Solve a row to within mu / 100 from the start `b`: by plain sweeps, and for a regular S by the full descent."""
     if mu >= row.closed:
