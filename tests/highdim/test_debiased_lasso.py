@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from learnable.datasets.regression import design_covariance, make_sparse_linear
 from learnable.highdim import debiased_lasso as dl
-from learnable.highdim.debiased_lasso._path import walk
+from learnable.highdim.debiased_lasso._path import _floor, walk
 from learnable.highdim.debiased_lasso.coherence import closed_form_mu
 from learnable.highdim.debiased_lasso.competitors import aggregate_splits, nodewise_matrix, oracle_ols
 from learnable.highdim.debiased_lasso.inference import robust_sigma
@@ -316,6 +316,16 @@ def test_the_path_ends_at_the_smallest_feasible_mu_with_its_null_vector():
             top = stop
         status, _, floor = walk(S, null, i, b, top, 0.999 * smallest[i], 1000)
         assert status == 1 and 0.999 * smallest[i] < floor <= smallest[i] + 1e-9
+
+
+def test_only_a_null_vector_proves_anything():
+    X = standardised(np.random.default_rng(0).standard_normal((6, 9)))
+    S, d = X.T @ X / 6, np.linalg.svd(X)[2][-1]
+    i = int(np.argmax(d))
+    assert _floor(S, i, d) == pytest.approx(d[i] / np.abs(d).sum(), rel=1e-12)
+    assert _floor(S, i, d + 1e-4 * np.eye(9)[i]) == 0.0
+    # taken for proof, this would rule out what the linear programme finds feasible
+    assert (d[i] + 0.5) / (np.abs(d).sum() + 0.5) > dl.minimum_coherence(S, [i])[0] + 0.01
 
 
 def test_mu_does_not_depend_on_the_unit_of_all_columns(wide):
