@@ -14,9 +14,11 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from learnable.datasets.regression import design_covariance, make_sparse_linear
 from learnable.highdim import debiased_lasso as dl
+from learnable.highdim.debiased_lasso._path import _floor, walk
 from learnable.highdim.debiased_lasso.coherence import closed_form_mu
 from learnable.highdim.debiased_lasso.competitors import aggregate_splits, nodewise_matrix, oracle_ols
 from learnable.highdim.debiased_lasso.inference import robust_sigma
+from learnable.highdim.debiased_lasso.programme import _null_space
 from learnable.highdim.debiased_lasso.theory import bias_bound
 
 
@@ -160,7 +162,7 @@ def test_adaptive_mu_goes_below_the_start_and_keeps_the_row_optimal():
 
 def correlated(n, p, design, seed):
     """A first column with correlation 0.95 to its neighbour, either alone or along the chain of all columns."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)  # a generator stays what it is
     X = rng.standard_normal((n, p))
     for j in range(1, 2 if design == "pair" else p):
         X[:, j] = 0.95 * X[:, j - 1] + np.sqrt(1 - 0.95**2) * X[:, j]
@@ -198,6 +200,143 @@ def test_rows_of_correlated_columns_are_solved_at_the_mu_that_is_asked_for():
         reference = dl.decorrelate(S, mu, [0, 1, 30], method="cvxpy")
         V, W = (np.einsum("ij,jk,ik->i", A, S, A) for A in (found.M, reference.M))
         np.testing.assert_allclose(V, W, rtol=1e-4)
+
+
+def steps_down(found, start):
+    """How often each row's mu was divided by 1.3."""
+    return np.rint(np.log(start / found.mu) / np.log(1.3)).astype(int)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """n = 60, p = 120: 25 rows exist one step further down than the other 95."""
+    X = standardised(np.random.default_rng(0).standard_normal((60, 120)))
+    return X.T @ X / 60, dl.default_mu(120, 60)
+
+
+def test_mu_does_not_depend_on_the_budget(wide):
+    """While the search ended by patience, 14, 23 or 25 rows got the smallest mu with 25, 50 or 250 sweeps a try."""
+    S, start = wide
+    silent, warned = [], []
+    for max_iter in (20, 100, 200, 500, 2000):
+        for sweeps in (25, 250):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                found = dl.decorrelate(S, start, adaptive_mu=True, max_iter=max_iter, sweeps_a_try=sweeps)
+            assert bool(told) == (not found.converged.all())
+            (warned if told else silent).append(found)
+    assert len(silent) >= 4
+    for found in silent:
+        assert np.bincount(steps_down(found, start)).tolist() == [0, 0, 0, 0, 0, 95, 25]
+    for found in silent + warned:
+        done = found.converged
+        np.testing.assert_array_equal(found.mu[done], silent[0].mu[done])
+        np.testing.assert_allclose(found.M[done], silent[0].M[done], atol=1e-7)
+
+
+def test_mu_does_not_depend_on_the_budget_at_the_size_of_the_lecture():
+    """At n = 200, p = 400 the smaller mu went to 123, 163 or 202 of 400 rows with 50, 100 or 250 sweeps a try."""
+    made = make_sparse_linear(200, 400, design="circulant", rho=0.1, band=5, n_nonzero=5, random_state=0)
+    X, rows, start = standardised(made.data), np.arange(0, 400, 8), dl.default_mu(400, 200)
+    S = X.T @ X / 200
+    for max_iter, sweeps in ((500, 50), (2000, 100), (10_000, 250)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = dl.decorrelate(S, start, rows, adaptive_mu=True, n_tries=6, max_iter=max_iter, sweeps_a_try=sweeps)
+        assert np.bincount(steps_down(found, start))[5:].tolist() == [23, 27]
+
+
+def test_rows_without_a_decision_are_named(wide):
+    S, start = wide
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=20 iterations: rows \d+ \(mu=.*raise max_iter") as told:
+        found = dl.decorrelate(S, start, adaptive_mu=True, max_iter=20)
+    late = np.flatnonzero(~found.converged)
+    named = str(told[0].message).split("rows ")[-1].split(";")[0]
+    assert [int(word.split(" (")[0]) for word in named.split(", ")[:10]] == late[:10].tolist()
+    assert f"for {late.size} of 120 rows" in str(told[0].message)
+    # what is returned is still a row: solved, at a mu that may not be the smallest
+    np.testing.assert_allclose(np.abs(found.M[late] @ S - np.eye(120)[late]).max(axis=1), found.mu[late], atol=1e-8)
+    assert (dl.decorrelate(S, start, adaptive_mu=True).mu[late] <= found.mu[late] * (1 + 1e-12)).all()
+    with pytest.warns(ConvergenceWarning, match="neither a solution nor a proof"):
+        assert not dl.decorrelate(S, found.mu[late[0]] / 1.3, late[:1], max_iter=20).converged.any()
+
+
+def test_mu_is_the_smallest_on_its_grid_by_linear_programming(wide):
+    S, start = wide
+    found = dl.decorrelate(S, start, adaptive_mu=True)
+    assert found.converged.all() and found.gap.max() < 1e-9
+    rows = np.arange(0, 120, 8)
+    smallest = dl.minimum_coherence(S, rows)
+    mu, floor = found.mu[rows], found.floor[rows]
+    assert (smallest <= mu * (1 + 1e-9)).all() and (smallest > mu / 1.3).all()
+    assert (floor > mu / 1.3).all() and (floor <= smallest + 1e-9).all()
+
+
+@pytest.mark.parametrize("kind", ["normal", "integer", "twins", "chain"])
+def test_null_vectors_decide_as_linear_programming_does(kind):
+    rng, undecided, refuted = np.random.default_rng(0), 0, 0
+    for _ in range(12):
+        n, p, mu = int(rng.integers(3, 10)), int(rng.integers(10, 18)), float(rng.uniform(0.1, 0.5))
+        X = correlated(n, p, "chain", rng) if kind == "chain" else rng.standard_normal((n, p))
+        if kind == "integer":  # many ties: coefficients join and leave together
+            X = np.rint(X)
+            X[0] += 0.5
+        if kind == "twins":
+            X[:, 1] = X[:, 0]
+        S = X.T @ X / n
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fixed, search = dl.decorrelate(S, mu), dl.decorrelate(S, mu, adaptive_mu=True)
+        smallest, bad = dl.minimum_coherence(S), ~fixed.feasible
+        undecided += np.sum(~fixed.converged) + np.sum(~search.converged)
+        refuted += bad.sum()
+        assert (smallest[bad] > mu - 1e-9).all() and (fixed.floor[bad] > mu).all()
+        assert (fixed.floor <= smallest + 1e-7).all() and (search.floor <= smallest + 1e-7).all()
+        assert (smallest[~bad & fixed.converged] <= mu + 1e-7).all()
+        assert (smallest[search.converged] <= search.mu[search.converged] + 1e-7).all()
+        blocked = search.converged & (search.mu > mu / 1.3**10 * (1 + 1e-9))
+        assert (search.floor[blocked] > 0).all()
+    assert refuted > 20 and undecided <= (2 if kind == "integer" else 0)
+
+
+def test_the_path_ends_at_the_smallest_feasible_mu_with_its_null_vector():
+    X = standardised(np.random.default_rng(3).standard_normal((12, 20)))
+    S = X.T @ X / 12
+    null, smallest = _null_space(S), dl.minimum_coherence(S)
+    assert null.rank == 11
+    np.testing.assert_allclose(null.basis @ (null.basis.T @ X.T), X.T, atol=1e-12)
+    for i in range(20):
+        b, top = np.zeros(20), closed_form_mu(S)[i]
+        b[i] = (1 - top) / S[i, i]
+        for stop in np.linspace(top, 1.001 * smallest[i], 6)[1:]:  # below, the dual has no minimiser
+            assert walk(S, null, i, b, top, stop, 1000)[0] == 0
+            q = np.eye(20)[i] - S @ b
+            np.testing.assert_allclose(q[b != 0], stop * np.sign(b[b != 0]), atol=1e-11)
+            assert np.abs(q).max() <= stop + 1e-11
+            top = stop
+        status, _, floor = walk(S, null, i, b, top, 0.999 * smallest[i], 1000)
+        assert status == 1 and 0.999 * smallest[i] < floor <= smallest[i] + 1e-9
+
+
+def test_only_a_null_vector_proves_anything():
+    X = standardised(np.random.default_rng(0).standard_normal((6, 9)))
+    S, d = X.T @ X / 6, np.linalg.svd(X)[2][-1]
+    i = int(np.argmax(d))
+    assert _floor(S, i, d) == pytest.approx(d[i] / np.abs(d).sum(), rel=1e-12)
+    assert _floor(S, i, d + 1e-4 * np.eye(9)[i]) == 0.0
+    # taken for proof, this would rule out what the linear programme finds feasible
+    assert (d[i] + 0.5) / (np.abs(d).sum() + 0.5) > dl.minimum_coherence(S, [i])[0] + 0.01
+
+
+def test_mu_does_not_depend_on_the_unit_of_all_columns(wide):
+    S, start = wide
+    rows = np.arange(0, 120, 6)
+    here = dl.decorrelate(S, start, rows, adaptive_mu=True)
+    for unit in (1e-8, 1e8, 3.0):
+        there = dl.decorrelate(unit * S, start, rows, adaptive_mu=True)
+        np.testing.assert_array_equal(there.mu, here.mu)
+        np.testing.assert_allclose(unit * there.M, here.M, atol=1e-7)
+        np.testing.assert_allclose(there.floor, here.floor, rtol=1e-6)
 
 
 def test_coherence_is_the_usual_one_for_the_identity_and_its_minimum_is_a_linear_programme():

@@ -1,239 +1,192 @@
-"""The compiled search for one row of M after the other: its mu, and the minimiser of its dual."""
+"""The search for one row of M after the other: its mu, and the minimiser of its dual.
+
+Coordinate descent does the work where it is quick. Where it creeps, it says nothing about whether a row exists; the
+exact path of `_path` decides that, from the last mu that was solved or from the closed form. How long the descent is
+given changes the time, and not the answer. Only the loops are compiled: what chooses between them runs a few times a
+row.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from learnable.highdim.debiased_lasso._path import LOST, REACHED, REFUTED, UNDECIDED, walk
 from learnable.optim.coordinate_descent import gram_descent
 
-# A lower bound on the variance of a row beyond this multiple of 1 / Sigma_ii proves it useless: intervals that are
-# 10,000 times too long. The bound is infinite exactly when the programme is infeasible.
-HOPELESS = 1e8
+# Passes of the descent before the path takes over: a singular S may have no minimiser for it to find.
+PATIENCE, PATIENCE_REGULAR = 100, 500
 
 
 class Row(NamedTuple):
-    """One programme: its index, e_i, the weights and the workspace of its dual, and where the closed form begins."""
+    """One programme: its index, e_i, the weights of its dual, and the mu where the closed form begins."""
 
     index: int
     c: np.ndarray
     w: np.ndarray
-    active: np.ndarray
     closed: float
-    regular: bool
 
 
 class Search(NamedTuple):
-    """How mu is searched; `sweeps_a_try` is zero where it is not."""
+    """How mu is searched; `sweeps_a_try` is zero where it is not. `max_iter` holds for each descent and each path."""
 
     factor: float
     n_tries: int
     sweeps_a_try: int
-    max_sweeps: int
+    max_iter: int
 
 
-@njit(cache=True, nogil=True)
-def solve_rows(S, rows, starts, search, tol, regular):
+def solve_rows(S, null, rows, starts, search, tol):
+    """Rows of M with mu, status (REACHED, REFUTED, UNDECIDED), iterations, and bounds below which no mu is feasible."""
     k, p = rows.size, S.shape[0]
     M = np.zeros((k, p))
     mus = starts.copy()
     status = np.zeros(k, dtype=np.int64)
-    sweeps = np.zeros(k, dtype=np.int64)
-    c, w, q, last = np.zeros(p), np.empty(p), np.empty(p), np.empty(p)
-    active = np.empty(p, dtype=np.int64)
-    for t in range(k):
-        i = rows[t]
+    used = np.zeros(k, dtype=np.int64)
+    floors = np.zeros(k)
+    c, w = np.zeros(p), np.empty(p)
+    for t, i in enumerate(rows):
         c[i] = 1.0
-        rho = 0.0
-        for j in range(p):
-            if j != i:
-                rho = max(rho, abs(S[i, j]))
-        rho /= S[i, i]
-        row = Row(i, c, w, active, rho / (1.0 + rho), regular)
+        rho = max(np.abs(S[i, :i]).max(initial=0.0), np.abs(S[i, i + 1 :]).max(initial=0.0)) / S[i, i]
+        row = Row(int(i), c, w, rho / (1.0 + rho))
         if search.sweeps_a_try > 0:
-            mus[t], sweeps[t] = _search_mu(S, row, starts[t], search, M[t], q, last)
-        status[t], used = _finish(S, row, mus[t], M[t], tol, search.max_sweeps)
-        sweeps[t] += used
-        while status[t] != 0 and search.sweeps_a_try > 0:
-            # Violations of mu / 100 could be reached, but not none: too close to the smallest feasible mu.
-            mus[t] = min(mus[t] * search.factor, row.closed)
-            M[t] = 0.0
-            status[t], used = _finish(S, row, mus[t], M[t], tol, search.max_sweeps)
-            sweeps[t] += used
+            mus[t], status[t], used[t], floors[t] = _search_mu(S, null, row, starts[t], search, M[t], tol)
+        else:
+            status[t], used[t], floors[t] = _solve(S, null, row, starts[t], M[t], tol, search.max_iter)
         c[i] = 0.0
-    return M, mus, status, sweeps
+    return M, mus, status, used, floors
 
 
-@njit(cache=True, nogil=True)
-def _finish(S, row, mu, b, tol, max_sweeps):
-    """Solve one row at a given mu, in closed form where that is the solution."""
-    if mu >= row.closed:
-        b[:] = 0.0
-        b[row.index] = (1.0 - mu) / S[row.index, row.index]
-        return 0, 0
-    # The descent wants positive weights; the smallest number stands for zero.
-    row.w[:] = max(mu, 1e-300)
-    return _solve_row(S, row, mu, b, tol, max_sweeps)
+def _solve(S, null, row, mu, b, tol, max_iter):
+    """Solve one row at a given mu: by the descent, else along the path from the closed form."""
+    solved, used = _descend(S, null, row, mu, b, tol, max_iter)
+    if solved:
+        return REACHED, used, 0.0
+    _set_closed_form(S, row, row.closed, b)
+    status, steps, floor = walk(S, null, row.index, b, row.closed, mu, max_iter - used)
+    used += steps
+    if status == REACHED:
+        solved, more = _descend(S, null, row, mu, b, tol, max_iter)
+        return (REACHED if solved else UNDECIDED), used + more, floor
+    return (REFUTED if status == REFUTED else UNDECIDED), used, floor
 
 
-@njit(cache=True, nogil=True)
-def _solve_row(S, row, mu, b, tol, max_sweeps):
-    """Solve one dual problem in place of `b`; 0 = solved, 1 = unbounded (infeasible row), 2 = out of sweeps."""
-    i = row.index
-    used = 0
-    while used < max_sweeps:
-        # A regular S has no null vectors and every programme a solution: no need to stop and look.
-        chunk = max_sweeps - used if row.regular else min(100, max_sweeps - used)
-        violation, passes = gram_descent(S, row.c, row.w, 0.0, b, -1.0, tol, chunk)
-        used += passes
-        if violation <= tol:
-            return 0, used
-        if row.regular:
-            continue
-        if _variance_bound(S, i, mu, b) * S[i, i] > HOPELESS:
-            return 1, used
-        for _ in range(b.size):
-            moved = _recede(S, i, mu, b, row.active)
-            if moved == 1:
-                return 1, used
-            if moved < 0:
-                break
-    return 2, used
-
-
-@njit(cache=True, nogil=True)
-def _variance_bound(S, i, mu, b):
-    """Every b bounds the variance of a feasible row from below: m'Sm >= (b_i - mu |b|_1)^2 / b'Sb."""
-    gain = b[i]
-    quadratic = 0.0
-    for j in range(b.size):
-        if b[j] != 0.0:
-            gain -= mu * abs(b[j])
-            row = S[j]
-            total = 0.0
-            for k in range(b.size):
-                total += row[k] * b[k]
-            quadratic += b[j] * total
-    if gain <= 0.0:
-        return 0.0
-    return gain * gain / max(quadratic, 1e-300)
-
-
-@njit(cache=True, nogil=True)
-def _recede(S, i, mu, b, active):
-    """One step along a null vector of S on the nonzero coefficients, downhill, until one of them meets zero.
-
-    Returns 0 after a step, 1 if none meets zero (the dual is unbounded), -1 if there is no null vector.
-    """
-    size = 0
-    for j in range(b.size):
-        if b[j] != 0.0:
-            active[size] = j
-            size += 1
-    U = np.empty((size, size))
-    for k in range(size):
-        for t in range(k, size):
-            U[k, t] = S[active[k], active[t]]
-    singular = -1
-    for k in range(size):
-        if U[k, k] <= 1e-10 * S[active[k], active[k]]:
-            singular = k
-            break
-        root = np.sqrt(U[k, k])
-        for t in range(k, size):
-            U[k, t] /= root
-        for s in range(k + 1, size):
-            f = U[k, s]
-            if f != 0.0:
-                for t in range(s, size):
-                    U[s, t] -= f * U[k, t]
-    if singular < 0:
-        return -1
-    d = np.zeros(b.size)
-    d[active[singular]] = 1.0
-    for k in range(singular - 1, -1, -1):
-        total = -U[k, singular]
-        for t in range(k + 1, singular):
-            total -= U[k, t] * d[active[t]]
-        d[active[k]] = total / U[k, k]
-    slope = -d[i]
-    for k in range(size):
-        slope += mu * np.sign(b[active[k]]) * d[active[k]]
-    if slope > 0.0:
-        d = -d
-    length = np.inf
-    leaving = -1
-    for k in range(size):
-        j = active[k]
-        if b[j] * d[j] < 0.0 and -b[j] / d[j] < length:
-            length = -b[j] / d[j]
-            leaving = j
-    if leaving < 0:
-        return 1 if _variance_bound(S, i, mu, d) * S[i, i] > HOPELESS else -1
-    for k in range(size):
-        b[active[k]] += length * d[active[k]]
-    b[leaving] = 0.0
-    return 0
-
-
-@njit(cache=True, nogil=True)
-def _search_mu(S, row, start, search, b, q, last):
-    """The smallest mu on the grid at which the row has a solution; leaves that solution in `b`.
+def _search_mu(S, null, row, start, search, b, tol):
+    """The smallest mu on the grid at which the row exists; leaves that row in `b`.
 
     Below the start the grid ends after `n_tries` steps, above it where the closed form begins, which always exists.
     """
-    mu, total = start, 0
-    found, used = _attempt(S, row, mu, search, b, q)
-    total += used
-    while not found and mu < row.closed:
-        mu = min(mu * search.factor, row.closed)
-        b[:] = 0.0
-        found, used = _attempt(S, row, mu, search, b, q)
-        total += used
-    if mu > start:
-        return mu, total
-    for _ in range(search.n_tries):
+    last = np.empty(b.size)
+    mu, level, solved, used = _sweep_down(S, null, row, start, search, b, last, tol)
+    status, floor = LOST, 0.0
+    if solved:
+        mu, status, more, floor = _walk_down(S, null, row, (start, mu, level), search, b, last)
+        used += more
+    if status == LOST:  # then from where the row is known for sure: the closed form
+        mu, level = start, 0
+        if start < row.closed:
+            mu = row.closed
+            while _on_grid(start, search.factor, level) < row.closed:
+                level -= 1
+        mu, status, more, floor = _walk_down(S, null, row, (start, mu, level), search, b, last)
+        used += more
+    solved, more = _descend(S, null, row, mu, b, tol, search.max_iter)
+    return mu, (REACHED if solved and status <= REFUTED else UNDECIDED), used + more, floor
+
+
+def _walk_down(S, null, row, origin, search, b, last):
+    """Go down the grid along the exact path, from the row in `b` at mu, until it ends or the grid does."""
+    start, mu, level = origin
+    status, used, floor = REACHED, 0, 0.0
+    while level < search.n_tries and status == REACHED:
+        target = _on_grid(start, search.factor, level + 1)
         last[:] = b
-        found, used = _attempt(S, row, mu / search.factor, search, b, q)
-        total += used
-        if not found:
+        if target < row.closed:
+            if mu >= row.closed:
+                _set_closed_form(S, row, row.closed, b)
+            here = min(mu, row.closed)
+            status, more, floor = walk(S, null, row.index, b, here, target, search.max_iter)
+            used += more
+        if status == REACHED:
+            mu = target
+            level += 1
+        else:
+            b[:] = last
+    return mu, status, used, floor
+
+
+def _sweep_down(S, null, row, start, search, b, last, tol):
+    """Go down the grid while the descent settles, then solve; returns mu, its level, whether it is solved, passes."""
+    level = 0
+    settled, used = _attempt(S, null, row, start, search, b)
+    if not settled:
+        return start, level, False, used
+    while level < search.n_tries:
+        last[:] = b
+        settled, more = _attempt(S, null, row, _on_grid(start, search.factor, level + 1), search, b)
+        used += more
+        if not settled:
             b[:] = last
             break
-        mu /= search.factor
-    return mu, total
+        level += 1
+    mu = _on_grid(start, search.factor, level)
+    solved, more = _descend(S, null, row, mu, b, tol, search.max_iter)
+    return mu, level, solved, used + more
+
+
+def _on_grid(start, factor, level):
+    """Divide `start` `level` times by `factor`, or multiply it where `level` is negative."""
+    mu = start
+    for _ in range(level):
+        mu /= factor
+    for _ in range(-level):
+        mu *= factor
+    return mu
+
+
+def _set_closed_form(S, row, mu, b):
+    b[:] = 0.0
+    b[row.index] = (1.0 - mu) / S[row.index, row.index]
+
+
+def _descend(S, null, row, mu, b, tol, max_iter):
+    """Solve one row at a given mu from the start `b`, in closed form where that is the solution."""
+    if mu >= row.closed:
+        _set_closed_form(S, row, mu, b)
+        return True, 0
+    # The descent wants positive weights; the smallest number stands for zero.
+    row.w[:] = max(mu, 1e-300)
+    patience = PATIENCE_REGULAR if null.rank == b.size else PATIENCE
+    violation, used = gram_descent(S, row.c, row.w, 0.0, b, -1.0, tol, min(patience, max_iter))
+    return violation <= tol, used
+
+
+def _attempt(S, null, row, mu, search, b):
+    """Solve a row to within mu / 100 from the start `b`: by plain sweeps, and for a regular S by the full descent."""
+    if mu >= row.closed:
+        _set_closed_form(S, row, mu, b)
+        return True, 0
+    if null.rank < b.size:  # a step of the path, which follows, costs no more than a sweep
+        used = _sweep(S, row.index, mu, b, (search.sweeps_a_try + 1) // 2)
+        return used > 0, abs(used)
+    used = _sweep(S, row.index, mu, b, search.sweeps_a_try)
+    if used > 0:
+        return True, used
+    solved, more = _descend(S, null, row, mu, b, 0.01 * mu, search.max_iter)
+    return solved, more - used
 
 
 @njit(cache=True, nogil=True)
-def _attempt(S, row, mu, search, b, q):
-    """Solve a row to within mu / 100 from the start `b`: by plain sweeps, and where they creep by the full method."""
-    used = 0
-    if mu < row.closed:
-        _residual(S, row.index, b, q)
-        used = _sweep(S, mu, b, q, search.sweeps_a_try)
-        if used >= 0:
-            return True, used
-    # Only a singular S has rows without a solution. To prove that takes long, so that there the patience is less.
-    limit = search.max_sweeps if row.regular else min(2 * search.sweeps_a_try, search.max_sweeps)
-    status, more = _finish(S, row, mu, b, 0.01 * mu, limit)
-    return status == 0, more - used
-
-
-@njit(cache=True, nogil=True)
-def _residual(S, i, b, q):
-    """Set q = e_i - Sb."""
-    q[:] = 0.0
-    q[i] = 1.0
-    for j in range(b.size):
-        if b[j] != 0.0:
-            row = S[j]
-            for k in range(b.size):
-                q[k] -= b[j] * row[k]
-
-
-@njit(cache=True, nogil=True)
-def _sweep(S, mu, b, q, limit):
+def _sweep(S, i, mu, b, limit):
     """Plain coordinate descent with q = e_i - Sb kept; the number of sweeps, negative when they did not suffice."""
     p = b.size
+    q = np.zeros(p)
+    q[i] = 1.0
+    for j in range(p):
+        if b[j] != 0.0:
+            row = S[j]
+            for k in range(p):
+                q[k] -= b[j] * row[k]
     for sweep in range(limit):
         violation = 0.0
         for j in range(p):

@@ -210,7 +210,8 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
     ----------
     mu : float or {"adaptive", "paper"}, default="adaptive"
         Bound on the coherence of each row, in the units of standardised columns. "paper" is 2 sqrt(log p / n), which
-        often leaves M diagonal and too much bias; "adaptive" searches downwards from there, row by row.
+        often leaves M diagonal and too much bias; "adaptive" divides the start by 1.3, row by row, for as long as the
+        row has a solution, at most `n_tries` times (:func:`decorrelate`).
     alpha : float or {"universal", "paper"}, default="universal"
         Lasso penalty: sigma sqrt(2 log p / n), or four times that.
     lam0 : float or {"universal", "paper"}, default="universal"

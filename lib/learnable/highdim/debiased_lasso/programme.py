@@ -8,7 +8,8 @@ Row i trades the variance of a debiased coefficient against a bound on its bias 
 
 The dual is a lasso without a response, min_β ½β'Σ̂β - β_i + μ‖β‖₁,
 and its minimiser *is* the row. Coordinate descent settles the signs, a triangular solve finishes. Where the programme
-is infeasible the dual falls without bound, along a direction that the solver exhibits.
+is infeasible the dual falls without bound along a null vector d of Σ̂ with d_i > μ‖d‖₁, which the solver exhibits: the
+smallest feasible μ of a row is the largest d_i/‖d‖₁ of all null vectors.
 """
 
 import warnings
@@ -16,8 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.linalg import lapack
 from sklearn.exceptions import ConvergenceWarning
 
+from learnable.highdim.debiased_lasso._path import DEPENDENT, REFUTED, UNDECIDED, NullSpace
 from learnable.highdim.debiased_lasso._rows import Search, solve_rows
 from learnable.highdim.debiased_lasso.coherence import check_sigma, default_mu
 from learnable.linalg.precision import factor as cholesky_factor
@@ -41,21 +44,26 @@ class Decorrelation(Result):
     gap : ndarray of shape (k,)
         Duality gap m'Sm - m_i + mu |m|_1, zero at the optimum.
     feasible : ndarray of bool of shape (k,)
+    floor : ndarray of shape (k,)
+        Proven lower bound d_i / |d|_1 on the feasible mu, from a null vector d of S; zero where none was needed. Above
+        `mu` for infeasible rows; after a search, above the next smaller mu where there is no row.
     n_iter : ndarray of shape (k,)
-        Sweeps over the coordinates of the dual.
+        Sweeps over the coordinates of the dual, and steps along its path.
     converged : ndarray of bool of shape (k,)
+        Whether the row is solved or proven infeasible, and with a search whether its mu is the smallest.
     """
 
     M: np.ndarray
     mu: np.ndarray
     gap: np.ndarray
     feasible: np.ndarray
+    floor: np.ndarray
     n_iter: np.ndarray
     converged: np.ndarray
 
 
 def decorrelating_matrix(
-    covariance, mu=None, rows=None, method="dual_cd", *, n=None, adaptive_mu=False, tol=1e-10, max_iter=500, n_jobs=1
+    covariance, mu=None, rows=None, method="dual_cd", *, n=None, adaptive_mu=False, tol=1e-10, max_iter=10_000, n_jobs=1
 ):
     """Rows of the decorrelating matrix M; see :func:`decorrelate`, which returns certificates with them.
 
@@ -98,15 +106,16 @@ def decorrelate(
     n_tries=10,
     sweeps_a_try=50,
     tol=1e-10,
-    max_iter=500,
+    max_iter=10_000,
     n_jobs=1,
 ):
     r"""Solve the programmes of M's rows (Javanmard and Montanari 2014, Algorithm 1) with a duality gap for each.
 
     In the closed-form regime, μ ≥ ρ_i/(1+ρ_i) with ρ_i = max_(j ≠ i)|Σ_ij|/
     Σ_ii, the row is (1-μ)e_i/Σ_ii. Below it, coordinate descent on the dual, O(p) for each
-    coefficient that moves, then a Cholesky factorisation on the nonzero ones. Rows whose programme is infeasible become
-    e_i, with a warning; Algorithm 1 would reset the whole matrix.
+    coefficient that moves, then a Cholesky factorisation on the nonzero ones. Where that creeps, the exact path of the
+    minimiser in μ, O(p) for each nonzero coefficient and step, leads to the solution or to a proof that there is none.
+    Rows whose programme is infeasible become e_i, with a warning; Algorithm 1 would reset the whole matrix.
 
     Parameters
     ----------
@@ -116,20 +125,21 @@ def decorrelate(
     n : int, optional
         Sample size, for the default of `mu` only.
     adaptive_mu : bool, default=False
-        For each row divide mu by `factor`, at most `n_tries` times, as long as the programme has a solution: found by
-        `sweeps_a_try` plain sweeps of coordinate descent, or, where columns are so correlated that these creep, by
-        the method that solves the row in the end. A row without a solution at the start gets the next larger mu that
-        has one, at most ρ_i/(1+ρ_i), with a warning. (The authors' programme raises mu as soon as its
-        sweeps do not settle, which correlated columns do not survive.)
+        For each row take the smallest mu of the grid start / factor^k, k <= `n_tries`, at which the programme has a
+        solution. A row without a solution at the start gets the next larger value on the same grid that has one, at
+        most ρ_i/(1+ρ_i), with a warning. The next smaller value is then proven infeasible (`floor`), so that mu does
+        not depend on the effort. (The authors' programme raises mu as soon as its sweeps do not settle, which
+        correlated columns do not survive.)
     factor : float, default=1.3
         By which mu is divided at each try.
     n_tries : int, default=10
         How often, at most.
     sweeps_a_try : int, default=50
-        Sweeps before a try counts as failed.
+        Plain sweeps of coordinate descent at each mu before a slower method takes over; this changes the time only.
     tol : float, default=1e-10
         Largest violation of the optimality conditions, in units of the constraint.
-    max_iter : int, default=500
+    max_iter : int, default=10000
+        Sweeps, or steps along the path, at each mu. Rows that are left undecided are named in a warning.
     n_jobs : int, default=1
         Threads.
 
@@ -142,6 +152,12 @@ def decorrelate(
     >>> found = decorrelate([[1.0, 0.5], [0.5, 1.0]], 0.2)
     >>> found.feasible.tolist(), bool(found.gap.max() < 1e-12)
     ([True, True], True)
+
+    Two equal columns cannot be told apart below mu = 1/2, and (1, -1) proves it:
+
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     decorrelate([[1.0, 1.0], [1.0, 1.0]], 0.4).floor.round(6).tolist()
+    [0.5, 0.5]
     """
     S, rows = check_sigma(covariance, rows)
     check_choice(method, "method", ("dual_cd", "cvxpy"))
@@ -162,21 +178,22 @@ def decorrelate(
         sweeps_a_try = check_scalar(sweeps_a_try, "sweeps_a_try", low=1, integer=True)
     else:
         factor, n_tries, sweeps_a_try = 1.0, 0, 0
-    search, regular = Search(factor, n_tries, sweeps_a_try, max_iter), _is_regular(S)
+    search, null = Search(factor, n_tries, sweeps_a_try, max_iter), _null_space(S)
     blocks = np.array_split(np.arange(len(rows)), max(1, min(len(rows), 1 if n_jobs == 1 else 16)))
     parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(solve_rows)(S, rows[block], starts[block], search, tol, regular) for block in blocks
+        delayed(solve_rows)(S, null, rows[block], starts[block], search, tol) for block in blocks
     )
-    M, mus, status, sweeps = (np.concatenate(part) for part in zip(*parts, strict=True))
-    _report(rows, mus, status, max_iter)
+    M, mus, status, used, floor = (np.concatenate(part) for part in zip(*parts, strict=True))
+    bad = status == REFUTED
+    _report_infeasible(rows, mus, bad)
+    _report_undecided(rows, mus, status == UNDECIDED, max_iter, adaptive_mu)
     if adaptive_mu:
         _report_coarse(rows, starts, mus, search)
-    bad = status == 1
     M[bad] = 0.0
     M[bad, rows[bad]] = 1.0
     # B S B' row by row, for all rows with one product.
     gap = np.einsum("ij,ij->i", M @ S, M) - M[np.arange(len(rows)), rows] + mus * np.abs(M).sum(axis=1)
-    return Decorrelation(M, mus, np.where(bad, np.nan, np.abs(gap)), ~bad, sweeps, status == 0)
+    return Decorrelation(M, mus, np.where(bad, np.nan, np.abs(gap)), ~bad, floor, used, status != UNDECIDED)
 
 
 def check_mu(mu, k):
@@ -190,26 +207,44 @@ def check_mu(mu, k):
     return np.broadcast_to(mus, (k,)).astype(np.float64)
 
 
-def _is_regular(S):
+def _null_space(S):
+    """The rank of S, and a basis of its range where that is not everything."""
     F = cholesky_factor(S)
-    return F is not None and bool((np.diagonal(F) ** 2 > 1e-8 * np.diagonal(S)).all())
+    if F is not None and (np.diagonal(F) ** 2 > 1e-8 * np.diagonal(S)).all():
+        return NullSpace(np.empty((len(S), 0)), len(S))
+    root = np.sqrt(np.diagonal(S))
+    C = S / root
+    C /= root[:, None]
+    F, order, rank, _ = lapack.dpstrf(C.T, tol=DEPENDENT, overwrite_a=True)
+    if rank == len(S):
+        return NullSpace(np.empty((rank, 0)), rank)
+    G = np.empty((rank, len(S)))
+    G[:, order - 1] = np.triu(F[:rank])
+    return NullSpace(np.ascontiguousarray(np.linalg.qr((G * root).T)[0]), int(rank))
 
 
-def _report(rows, mus, status, max_sweeps):
-    bad = np.flatnonzero(status == 1)
-    if bad.size:
-        worst = bad[0]
+def _report_infeasible(rows, mus, bad):
+    if bad.any():
+        worst = np.argmax(bad)
         warnings.warn(
-            f"{bad.size} of {len(rows)} rows of M have no solution (row {rows[worst]} at mu={mus[worst]:.3g}) and were "
-            "set to unit vectors: those coefficients keep their bias. Raise mu, or use adaptive_mu=True",
+            f"{bad.sum()} of {len(rows)} rows of M have no solution (row {rows[worst]} at mu={mus[worst]:.3g}) and "
+            "were set to unit vectors: those coefficients keep their bias. Raise mu, or use adaptive_mu=True",
             ConvergenceWarning,
             stacklevel=3,
         )
-    slow = np.flatnonzero(status == 2)
-    if slow.size:
+
+
+def _report_undecided(rows, mus, late, max_iter, adaptive_mu):
+    if late.any():
+        named = ", ".join(f"{i} (mu={mu:.3g})" for i, mu in zip(rows[late][:10], mus[late][:10], strict=True))
+        told = (
+            "the search for mu ended before it was known whether the next smaller mu has a solution"
+            if adaptive_mu
+            else "neither a solution nor a proof that there is none was found"
+        )
         warnings.warn(
-            f"{slow.size} of {len(rows)} rows of M did not converge in {max_sweeps} sweeps (row {rows[slow[0]]} at "
-            f"mu={mus[slow[0]]:.3g}); raise mu or max_iter",
+            f"{told} for {late.sum()} of {len(rows)} rows of M in max_iter={max_iter} iterations: rows {named}"
+            f"{', ...' if late.sum() > 10 else ''}; raise max_iter",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -248,5 +283,5 @@ def _by_cvxpy(S, rows, mus):
         M[t] = m.value if feasible[t] else e
         if feasible[t]:
             gap[t] = abs(M[t] @ S @ M[t] - M[t, i] + mus[t] * np.abs(M[t]).sum())
-    _report(rows, mus, (~feasible).astype(int), 0)
-    return Decorrelation(M, mus, gap, feasible, np.zeros(k, dtype=np.int64), feasible)
+    _report_infeasible(rows, mus, ~feasible)
+    return Decorrelation(M, mus, gap, feasible, np.zeros(k), np.zeros(k, dtype=np.int64), feasible)
