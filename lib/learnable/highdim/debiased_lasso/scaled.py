@@ -53,7 +53,7 @@ def lasso(X, y, alpha, *, start=None, tol=1e-12):
     X, y = check_design(X, y)
     alpha = check_scalar(alpha, "alpha", low=0)
     if start is None and X.shape[1] <= min(SMALL, len(X)):
-        return _Problem(X, y).solve(alpha, np.zeros(X.shape[1]), tol)
+        return _Problem(X, y).solve(alpha, np.zeros(X.shape[1]), check_scalar(tol, "tol", low=0))
     return solve_lasso(X, y, alpha, start=start, tol=tol, max_iter=100_000).coef
 
 

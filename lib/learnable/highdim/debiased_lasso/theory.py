@@ -90,7 +90,12 @@ def conditional_variance(covariance, i, S):
     0.75
     """
     covariance = check_symmetric(covariance, "covariance")
-    S = np.asarray(S, dtype=int)
+    last = len(covariance) - 1
+    i = check_scalar(i, "i", low=0, high=last, integer=True)
+    S = check_finite_array(S, "S").ravel()
+    if S.size and (S.min() < 0 or S.max() > last or (S % 1).any()):
+        raise ValueError(f"S must hold numbers of variables, whole numbers from 0 to {last}")
+    S = S.astype(int)
     if S.size == 0:
         return float(covariance[i, i])
     if i in S:
@@ -170,6 +175,7 @@ def efficiency_factor(covariance, i, S=()):
     1.333333
     """
     covariance = check_symmetric(covariance, "covariance")
+    i = check_scalar(i, "i", low=0, high=len(covariance) - 1, integer=True)
     e = np.zeros(len(covariance))
     e[i] = 1.0
     return float(conditional_variance(covariance, i, S) * np.linalg.solve(covariance, e)[i])

@@ -138,7 +138,7 @@ def _check_gram(Q, C, alpha, weights, l2, start):
     Q = check_symmetric(Q, "Q", allow_empty=True)
     if p and np.diagonal(Q).min() < 0:
         raise ValueError(f"Q must be positive semi-definite, its diagonal holds {np.diagonal(Q).min():.3g}")
-    check_scalar(l2, "l2", low=0)
+    check_scalar(l2, "l2", low=0, high=1e150)
     alpha = check_finite_array(alpha, "alpha")
     if (alpha < 0).any() or alpha.ndim > 1 or (alpha.ndim == 1 and alpha.size != k):
         raise ValueError("alpha must be non-negative: one number, or one for each problem")

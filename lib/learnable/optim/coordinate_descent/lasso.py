@@ -224,7 +224,7 @@ def _check_problem(X, y, weights, l2, start, center, mode, tol, max_iter):
     if start.size != data.p:
         raise ValueError(f"start must have {data.p} entries, got {start.size}")
     settings = {
-        "l2": data.n * check_scalar(l2, "l2", low=0),
+        "l2": data.n * check_scalar(l2, "l2", low=0, high=1e150),
         "tol": check_scalar(tol, "tol", low=0, closed="neither"),
         "max_iter": check_scalar(max_iter, "max_iter", low=1, integer=True),
         "start": start,
