@@ -498,7 +498,7 @@ def urgent(state, slot, column, count):
 
 @njit(cache=True)
 def free(state, terms):
-    """Which variables are strictly inside their piece, and how many: the objective is one quadratic function of them."""
+    """Which variables are strictly inside their piece (there the objective is quadratic), and how many."""
     n = state.rows.shape[1]
     inside, count = np.zeros(n, dtype=np.bool_), 0
     for k in range(n):

@@ -1,7 +1,7 @@
 """Factor and inverse of a sparse precision matrix: variables with few neighbours one by one, the rest by LAPACK.
 
-Removing variable v from X leaves the Schur complement X_uw - X_uv X_vw / X_vv on its neighbours, so that a variable with
-d neighbours costs O(d^2), whatever p is. The variable with the fewest neighbours goes first, which keeps the others'
+Removing variable v from X leaves the Schur complement X_uw - X_uv X_vw / X_vv on its neighbours, so that a variable
+with d neighbours costs O(d^2), whatever p is. The variable with the fewest neighbours goes first, which keeps the others'
 neighbourhoods small; when those that are left have so many that a Cholesky factor of what remains (the core) is
 cheaper, LAPACK takes over. The inverse comes back in the opposite order: with l_u = X_uv / X_vv,
 
@@ -22,7 +22,7 @@ from learnable.linalg.precision import factor_inverse, factor_logdet
 
 # Nanoseconds: of an entry of a Schur complement, of an entry of a row of the inverse for each neighbour and once, and
 # what LAPACK saves when a core of c variables loses one, RATE c^2 + CALL c.
-SCHUR, AXPY, MIRROR, RATE, CALL = 1.5, 0.4, 2.0, 0.09, 4.0
+SCHUR, AXPY, MIRROR, RATE, CALL = 1.5, 0.4, 2.0, 0.09, 32.0
 # So large a share of the variables must go before it pays to leave the dense path.
 WORTH = 0.3
 

@@ -216,7 +216,7 @@ def solve(
 
 
 def _rounding_unit(source, dtype=np.float32):
-    """What rounding to `dtype` may do to the values K beta, over |beta|_1; zero if the columns are kept in a better one."""
+    """What rounding to `dtype` may do to K beta, over |beta|_1; zero if the columns are kept in a better one."""
     kept = np.float64 if source.complete else source.store.dtype
     if np.finfo(kept).eps < np.finfo(dtype).eps:
         return 0.0
