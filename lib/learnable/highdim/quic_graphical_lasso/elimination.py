@@ -1,9 +1,9 @@
 """Factor and inverse of a sparse precision matrix: variables with few neighbours one by one, the rest by LAPACK.
 
 Removing variable v from X leaves the Schur complement X_uw - X_uv X_vw / X_vv on its neighbours, so that a variable
-with d neighbours costs O(d^2), whatever p is. The variable with the fewest neighbours goes first, which keeps the others'
-neighbourhoods small; when those that are left have so many that a Cholesky factor of what remains (the core) is
-cheaper, LAPACK takes over. The inverse comes back in the opposite order: with l_u = X_uv / X_vv,
+with d neighbours costs O(d^2), whatever p is. The variable with the fewest neighbours goes first, which keeps the
+neighbourhoods of the others small; when those that are left have so many that a Cholesky factor of what remains (the
+core) is cheaper, LAPACK takes over. The inverse comes back in the opposite order: with l_u = X_uv / X_vv,
 
     W_vj = -sum_u l_u W_uj   for j != v,     W_vv = 1 / X_vv - sum_u l_u W_uv,
 
