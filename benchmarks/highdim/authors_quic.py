@@ -62,8 +62,8 @@ def load(build=True):
     def quic(S, Lambda, tol):
         p = len(S)
         S, Lambda = np.ascontiguousarray(S), np.array(Lambda)  # the program may write on the penalties
-        d = np.diagonal(S) + np.diagonal(Lambda)
-        X, W, path, iterations = np.diag(1.0 / d), np.diag(d), np.ones(1), np.zeros(1, dtype=np.uint32)
+        # It starts from the identity, as skggm lets it; from the best diagonal matrix it may stop short of the gap.
+        X, W, path, iterations = np.eye(p), np.eye(p), np.ones(1), np.zeros(1, dtype=np.uint32)
         size, one, most = (ctypes.c_uint32(value) for value in (p, 1, MAX_ITER))
         tolerance, silent = ctypes.c_double(tol), ctypes.c_int32(0)
         routine(

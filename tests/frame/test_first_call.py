@@ -55,8 +55,6 @@ def test_short_compilation_and_that_of_others_are_not():
     assert patient.timer is not None
     patient.on_end(compilation())
     at_once.on_start(compilation("somebody.else"))
-    at_once.on_end(compilation("somebody.else"))
-    at_once.on_start(compilation(None))  # made from text
     assert said == [] and patient.timer is None and at_once.timer is None and patient.spent > 0
 
 

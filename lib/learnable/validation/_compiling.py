@@ -47,8 +47,7 @@ class Notice(event.Listener):
 
 
 def _ours(event):
-    # Functions that other packages make from text have no module.
-    return (event.data["dispatcher"].py_func.__module__ or "").startswith("learnable.")
+    return event.data["dispatcher"].py_func.__module__.startswith("learnable.")
 
 
 def _print(line):
