@@ -255,7 +255,7 @@ def threshold_components(S, threshold):
     threshold = check_finite_array(threshold, "threshold")
     if threshold.ndim not in (0, 2) or (threshold.ndim == 2 and threshold.shape != S.shape) or (threshold < 0).any():
         raise ValueError(f"threshold must be a non-negative number or a non-negative matrix of shape {S.shape}")
-    return split_components(*component_labels(*edges_above(S, np.broadcast_to(threshold, S.shape))))
+    return split_components(*component_labels(*_edges_above(S, np.broadcast_to(threshold, S.shape))))
 
 
 def factor(A):
@@ -371,14 +371,8 @@ def split_components(count, labels):
 
 
 @njit(cache=True)
-def edges_above(S, threshold):
-    """Upper triangle of |S| > threshold as compressed rows, for callers that have checked their input.
-
-    Examples
-    --------
-    >>> edges_above(np.array([[1.0, 0.5], [0.5, 1.0]]), np.full((2, 2), 0.2))
-    (array([0, 1, 1]), array([1]))
-    """
+def _edges_above(S, threshold):
+    """Upper triangle of |S| > threshold as compressed rows."""
     p = len(S)
     starts = np.zeros(p + 1, dtype=np.int64)
     for i in range(p):

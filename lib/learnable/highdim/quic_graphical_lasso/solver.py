@@ -20,7 +20,7 @@ from learnable.highdim.quic_graphical_lasso.history import closed_form_log, join
 from learnable.highdim.quic_graphical_lasso.newton import polish as polished
 from learnable.highdim.quic_graphical_lasso.newton import search
 from learnable.highdim.quic_graphical_lasso.problem import check_problem, clipped_gap, inverse
-from learnable.linalg.precision import component_labels, edges_above, factor, factor_logdet, split_components
+from learnable.linalg.precision import component_labels, factor, factor_logdet, split_components
 from learnable.validation import check_choice, check_scalar, check_symmetric
 
 __all__ = ["QUIC"]
@@ -110,7 +110,7 @@ def QUIC(
     if callback is not None and screen:
         raise ValueError("callback needs screen=False: components solved apart have no common iterates")
     X0, W0 = _check_start(X0, W0, S, Lam)
-    components = split_components(*component_labels(*edges_above(S, Lam))) if screen else [np.arange(p)]
+    components = _components(S, Lam) if screen else [np.arange(p)]
     groups, single = merge(components) if screen and len(components) > 1 else ([np.arange(p)], np.empty(0, int))
     if p == 1:
         groups, single = [], np.arange(1)
@@ -231,6 +231,12 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
         if callback is not None:
             callback(X.copy())
     return X, W, (np.array(rows), gap, done)
+
+
+def _components(S, Lam):
+    """Components of ``|S_ij| > Lam_ij``: of the free set at a diagonal matrix."""
+    start = np.diag(np.diagonal(S) + np.diagonal(Lam))
+    return split_components(*component_labels(*kernels.scan(S, start, start, Lam)[0]))
 
 
 def _method(free, last, p):
