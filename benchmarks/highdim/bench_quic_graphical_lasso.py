@@ -69,7 +69,9 @@ def calibrated(peer, S, lam, tolerances):
     """The peer at the loosest tolerance that reaches the gap, and the seconds that it took."""
     for tol in tolerances:
         trial = Once(lambda tol=tol: (peer(S, lam, tol), tol))
-        if gap(trial()[0], S, lam) <= GAP:
+        runs = [trial()[0]] + ([peer(S, lam, tol)] if trial.seconds < SLOW else [])
+        # Twice, since a rounding error decides whether the authors' program takes one more step.
+        if max(gap(X, S, lam) for X in runs) <= GAP:
             break
     return trial.seconds, trial if trial.seconds > SLOW else trial.call
 
