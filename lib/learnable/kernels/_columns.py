@@ -23,7 +23,7 @@ _CALL = 30_000.0
 _ROWS = 64
 # So many products of two numbers are made at once for the whole matrix of a linear kernel: a symmetric product of
 # matrices takes a tenth of the time that its columns would take one by one, and a good part of them will be needed.
-_WHOLE = 2.5e8
+_WHOLE = 2e8
 # Part of the memory granted that holds full columns.
 SHARE = 0.75
 
