@@ -37,6 +37,13 @@ def main(argv=None):
             print(done.stdout or "", end="", flush=True)
             if done.returncode:
                 failed.append(str(path.relative_to(ROOT)))
+    failed = []
+    for number, path in enumerate(scripts, 1):
+        print(f"[{number}/{len(scripts)}] {path.relative_to(ROOT)}", flush=True)
+        command = [sys.executable, str(path), *(["--smoke"] if arguments.smoke else [])]
+        environment = {**os.environ, **FIXED, "PYTHONPATH": os.pathsep.join((str(ROOT / "lib"), str(ROOT)))}
+        if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode:
+            failed.append(str(path.relative_to(ROOT)))
     print("benchmarks: " + (f"FAILED: {', '.join(failed)}" if failed else f"{len(scripts)} ran"))
     return bool(failed)
 

@@ -210,16 +210,18 @@ for k in (2, 5, 16):
         estimation(k, n, True)
 for n in bench.sizes([10_000, 100_000, 1_000_000]):
     from_data("K = 5", chain(5), n)
-for k in (16, 64):
-    for n in bench.sizes([10_000, 1_000_000]):
+for k in (2, 16):
+    for n in bench.sizes([10_000, 100_000, 1_000_000]):
         from_data(f"K = {k}", chain(k), n)
-for n in bench.sizes([2_000, 50_000]):
+for n in bench.sizes([2_000, 10_000, 50_000]):
+    from_data("K = 64", chain(64), n)
+for n in bench.sizes([1_000, 4_000, 16_000]):
     from_data("ring of 256 states, 3 transitions each", ring(256), n)
 for k in (5, 16, 64):
-    for n in bench.sizes([10_000, 1_000_000 if k < 64 else 200_000]):
+    for n in bench.sizes([2_000, 20_000, 200_000]):
         recursions(chain(k), n)
 for k in (5, 16):
-    for n in bench.sizes([10_000, 1_000_000]):
+    for n in bench.sizes([2_000, 20_000, 200_000]):
         family(chain(k), n)
 
 for case in ("posteriors from data, K = 5", "Viterbi from data, K = 5"):

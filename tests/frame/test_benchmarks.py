@@ -1,5 +1,7 @@
 """A benchmark without its peer still runs our side, and says what it left out; a stored one needs all peers."""
 
+import json
+
 import pytest
 
 from benchmarks.harness import Benchmark, PeerAbsent, peer_package
@@ -33,8 +35,6 @@ def test_results_are_not_stored_without_a_peer(tmp_path):
 
 
 def test_installed_peer_is_itself():
-    import json.decoder
-
     assert peer_package("json.decoder") is json.decoder
 
 
@@ -71,3 +71,27 @@ def test_time_is_that_of_the_processor(tmp_path):
         accuracy=lambda ours, peer: "nothing",
     )
     assert bench.rows[0]["ratio"] < 0.5
+
+
+def test_one_case_is_measured_again_and_the_others_stay(tmp_path):
+    def run(value, *options):
+        bench = Benchmark("some_slug", argv=["--output", str(tmp_path), *options])
+        for case in ("a sum", "a product"):
+            for size in (1, 2) if value == 1 or case == "a sum" else (1,):
+                bench.compare(
+                    case,
+                    size=size,
+                    ours=lambda: 0,
+                    peers={"peer": lambda: 0},
+                    accuracy=lambda *_: f"as {value}",
+                )
+        return json.loads(bench.finish().read_text())
+
+    run(1)
+    rows = run(2, "--case", "product")["rows"]
+    told = [(row["case"], row["size"], row["accuracy"][-1]) for row in rows]
+    assert told == [("a sum", 1, "1"), ("a sum", 2, "1"), ("a product", 1, "2")]
+    stored = tmp_path / "some_slug.json"
+    stored.write_text(stored.read_text().replace('"numpy": "', '"numpy": "0.'))
+    with pytest.raises(ValueError, match="other versions"):
+        run(3, "--case", "product")

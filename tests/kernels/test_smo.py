@@ -9,8 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR, NuSVC
 
 from learnable._simd import exp_in_place
+from learnable.kernels import _iteration as loops
 from learnable.kernels import smo
 from learnable.kernels.functions import Gaussian, Linear
+from learnable.kernels.smo.newton import Constrained
 
 
 def sample(seed=1, n=120, d=3, noise=0.7):
@@ -315,3 +317,43 @@ def test_searches_over_blocks_find_the_first_of_equals():
         column, ones = rng.random(n).astype(np.float32), np.ones(n)
         gains = np.maximum(4.0 - v, 0.0) ** 2 / np.maximum(2.0 - 2.0 * column.astype(float), 1e-12)
         assert loops._partner(v, np.zeros(n), ones, column, 4.0, 1.0, 1e-12) == (int(np.argmax(gains)), v.min())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(4, 25), st.integers(1, 3), st.integers(0, 10**6))
+def test_newton_system_with_constraints_is_the_one_of_its_conditions(n, groups, seed):
+    """One factorisation and growing constraints against the whole linear system of the conditions."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, 2 * n))
+    A = A @ A.T / n
+    group = rng.integers(0, groups, n) * 2  # labels need not be consecutive
+    force = rng.normal(size=n)
+    for labels in (group, None):
+        system = Constrained(A, labels)
+        assert system.ready
+        fixed = np.zeros(0, dtype=int)
+        for more in (np.array([], dtype=int), np.array([1]), np.array([0, 2])):
+            if more.size and not system.fix(more):
+                break
+            fixed = np.concatenate([fixed, more])
+            sums = np.zeros((n, 0)) if labels is None else (labels[:, None] == np.unique(labels)).astype(float)
+            C = np.hstack([sums, np.eye(n)[:, fixed]])
+            whole = np.block([[A, C], [C.T, np.zeros((C.shape[1],) * 2)]])
+            expected = np.linalg.lstsq(whole, np.concatenate([force, np.zeros(C.shape[1])]), rcond=None)[0][:n]
+            step = system.solve(force.copy())
+            np.testing.assert_allclose(step, expected, atol=1e-5 * max(1.0, np.abs(expected).max()))
+            assert np.all(step[fixed] == 0.0)
+            np.testing.assert_allclose(sums.T @ step, 0.0, atol=1e-12 * n)
+
+
+def test_newton_system_refuses_what_is_not_a_kernel_matrix():
+    assert not Constrained(np.array([[1.0, 2.0], [2.0, 1.0]]), None).ready
+
+
+def test_way_to_the_first_bound():
+    """Both ends, an infinite bound, and a direction that stands still."""
+    x, low, high = np.array([0.0, 1.0, 2.0, 3.0]), np.full(4, -1.0), np.array([0.5, np.inf, 9.0, 9.0])
+    length, hit, new = loops.toward(x, low, high, np.array([1.0, 4.0, -6.0, 0.0]))
+    assert (length, hit.tolist(), new.tolist()) == (0.5, [True, False, True, False], [0.5, 3.0, -1.0, 3.0])
+    length, hit, new = loops.toward(x, low, high, np.array([0.1, 1.0, -1.0, 0.0]))
+    assert (length, hit.any(), new.tolist()) == (1.0, False, [0.1, 2.0, 1.0, 3.0])

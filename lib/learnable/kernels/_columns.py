@@ -21,6 +21,9 @@ __all__ = ["ColumnCache", "GramSource", "as_source"]
 _CALL = 30_000.0
 # Columns of a Gaussian kernel that are computed together.
 _ROWS = 64
+# So many products of two numbers are made at once for the whole matrix of a linear kernel: a symmetric product of
+# matrices takes a tenth of the time that its columns would take one by one, and a good part of them will be needed.
+_WHOLE = 2e8
 # Part of the memory granted that holds full columns.
 SHARE = 0.75
 
@@ -90,12 +93,17 @@ class _Evaluator:
                 _gaussian_rows(self.X[part] @ self.X.T, self.squares, part, self.rate, out[start : start + _ROWS])
             return out
         if self.linear:
-            out[...] = self.X[chosen] @ self.X.T
+            # numpy sees that X X' is symmetric and makes half of it.
+            out[...] = (self.X if _is_everything(chosen, self.X.shape[0]) else self.X[chosen]) @ self.X.T
         else:
             out[...] = np.asarray(self.kernel(self.X, self.X[chosen])).T
         if not math.isfinite(float(out.sum(dtype=float))):
             raise ValueError("the kernel returned a value that is not finite (or too large for its storage)")
         return out
+
+
+def _is_everything(chosen, n):
+    return chosen.size == n and bool(np.array_equal(chosen, np.arange(n)))
 
 
 class ColumnCache:
@@ -148,7 +156,8 @@ class ColumnCache:
         # with few points because a call costs more than a column.
         column = self.size * (0.25 * self.X.shape[1] + 1.5)
         self.batch = 16 if self.X.shape[1] >= 256 else int(np.clip(_CALL / column, 1, 32))
-        if self.size * column < 400 * _CALL and slots == self.size:
+        quick = self._evaluator.linear and float(self.size) ** 2 * self.X.shape[1] <= _WHOLE
+        if (quick or self.size * column < 400 * _CALL) and slots == self.size:
             self.fetch(np.arange(self.size), whole=True)
 
     def rows(self, chosen):

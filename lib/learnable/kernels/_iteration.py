@@ -494,3 +494,49 @@ def urgent(state, slot, column, count):
             place -= 1
         score[place], best[place] = worst, k
     return best[:found]
+
+
+@njit(cache=True)
+def free(state, terms):
+    """Which variables are strictly inside their piece (there the objective is quadratic), and how many."""
+    n = state.rows.shape[1]
+    inside, count = np.zeros(n, dtype=np.bool_), 0
+    for k in range(n):
+        t, m = state.rows[BETA, k], terms.rows[M, k]
+        if terms.rows[LO, k] < t < terms.rows[HI, k] and (terms.rows[E, k] == 0.0 or t != 0.0):
+            if terms.rows[C, k] == 0.0 or abs(t) != m:
+                inside[k] = True
+                count += 1
+    return inside, count
+
+
+@njit(cache=True)
+def lasting(state, terms):
+    """Which variables could be part of a violating pair at present, and how many; the others may rest."""
+    v, up, low = state.rows[V], state.up, state.low
+    keep, count = np.zeros(v.size, dtype=np.bool_), 0
+    top, bottom = np.full(up.shape[0], -np.inf), np.full(up.shape[0], np.inf)
+    for g in range(up.shape[0]):
+        top[g], bottom[g] = _block_largest(v, up[g]), _smallest(v, low[g])
+    for k in range(v.size):
+        g = terms.group[k]
+        if v[k] + up[g, k] > bottom[g] or v[k] + low[g, k] < top[g]:
+            keep[k] = True
+            count += 1
+    return keep, count
+
+
+@njit(cache=True)
+def toward(x, low, high, direction):
+    """The way along a direction up to its end or the first bound: how far, which bounds are met, and where it leads."""
+    length, limit = 1.0, np.empty(x.size)
+    for k in range(x.size):
+        d = direction[k]
+        limit[k] = np.inf if d == 0.0 else ((high[k] if d > 0.0 else low[k]) - x[k]) / d
+        length = min(length, limit[k])
+    hit, new = np.zeros(x.size, dtype=np.bool_), np.empty(x.size)
+    for k in range(x.size):
+        d = direction[k]
+        hit[k] = limit[k] <= length * (1.0 + 1e-12)
+        new[k] = (high[k] if d > 0.0 else low[k]) if hit[k] else x[k] + length * d
+    return length, hit, new

@@ -28,46 +28,76 @@ class Model(NamedTuple):
 def scan(S, W, X, Lam):
     """One pass over the matrices at an iterate with W = X^-1.
 
-    Returns the number of free entries, of nonzeros of X, the 1-norm and the largest entry of the minimum-norm
-    subgradient, the 1-norm of X, and a lower bound of the duality gap of the clipped W (see `duality_gap`):
-    log det is concave, so log det W' <= log det W + tr(X (W' - W)).
+    Returns the free set {X_ij != 0 or |S_ij - W_ij| > lam_ij} (Hsieh et al. 2014, (33)) as compressed rows, the number
+    of nonzeros of X, the 1-norm and the largest entry of the minimum-norm subgradient, the 1-norm of X, and a lower
+    bound of the duality gap of the clipped W (see `duality_gap`): log det is concave, so
+    log det W' <= log det W + tr(X (W' - W)).
     """
     p = len(S)
+    starts, cols = np.zeros(p + 1, dtype=np.int64), np.empty(p * p, dtype=np.int64)  # touched only where it is filled
     free, nonzero = 0, 0
     total, largest, norm, bound = 0.0, 0.0, 0.0, 0.0
     for i in range(p):
         for j in range(p):
             g, x, lam = S[i, j] - W[i, j], X[i, j], Lam[i, j]
+            if x == 0.0 and abs(g) <= lam:
+                continue
+            cols[free] = j
+            free += 1
             if x != 0.0:
                 sub = abs(g + lam if x > 0.0 else g - lam)
                 clipped = min(max(g, -lam), lam)
-                free += 1
                 nonzero += 1
                 norm += abs(x)
                 # W' - W = S - W - clipped, and tr(SX) + |X| - tr(WX) - tr(X (W' - W)) = |X| + tr(X clipped).
                 bound += lam * abs(x) + x * clipped
             else:
-                sub = max(abs(g) - lam, 0.0)
-                if sub > 0.0:
-                    free += 1
+                sub = abs(g) - lam
             total += sub
             largest = max(largest, sub)
-    return free, nonzero, total, largest, norm, bound
+        starts[i + 1] = free
+    return (starts, cols[:free]), nonzero, total, largest, norm, bound
 
 
 @njit(cache=True)
-def collect_free(S, W, X, Lam, count):
-    """The free set {X_ij != 0 or |S_ij - W_ij| > lam_ij} (Hsieh et al. 2014, (33)) as compressed rows."""
+def curvature_of_gap(S, W, X, Lam, free):
+    """tr(XEXE), where E takes W to the box |W + E - S| <= Lam, and the largest row sum of |XE|.
+
+    Both matrices live on the free set. O(p^2) and the sum of squared degrees.
+    """
+    starts, cols = free
     p = len(S)
-    starts, cols = np.zeros(p + 1, dtype=np.int64), np.empty(count, dtype=np.int64)
-    n = 0
+    E, row, total, radius = np.empty(cols.size), np.zeros(p), 0.0, 0.0
     for i in range(p):
-        for j in range(p):
-            if X[i, j] != 0.0 or abs(S[i, j] - W[i, j]) > Lam[i, j]:
-                cols[n] = j
-                n += 1
-        starts[i + 1] = n
-    return starts, cols
+        for place in range(starts[i], starts[i + 1]):
+            j = cols[place]
+            g, lam = S[i, j] - W[i, j], Lam[i, j]
+            E[place] = g - min(max(g, -lam), lam)
+    for i in range(p):
+        row[:] = 0.0  # row i of XE
+        for place in range(starts[i], starts[i + 1]):
+            k = cols[place]
+            x = X[i, k]
+            if x != 0.0:
+                for other in range(starts[k], starts[k + 1]):
+                    row[cols[other]] += x * E[other]
+        radius = max(radius, np.abs(row).sum())
+        for place in range(starts[i], starts[i + 1]):
+            if E[place] != 0.0:
+                j = cols[place]
+                for other in range(starts[j], starts[j + 1]):
+                    total += E[place] * row[cols[other]] * X[j, cols[other]]
+    return total, radius
+
+
+@njit(cache=True)
+def clip_lower(W, S, Lam):
+    """The lower triangle of W projected onto the box |W - S| <= Lam; nothing in the other."""
+    out = np.empty_like(W)
+    for i in range(len(W)):
+        for j in range(i + 1):
+            out[i, j] = min(max(W[i, j], S[i, j] - Lam[i, j]), S[i, j] + Lam[i, j])
+    return out
 
 
 @njit(cache=True)
@@ -133,16 +163,18 @@ def descend(model, free, D, U, sweeps, enough):
                         continue
                     largest = max(largest, a * abs(mu))
                     D[i, j] = D[j, i] = d
-                    row, other = W[j], W[i]
-                    for k in range(p):
-                        U[i, k] += mu * row[k]
+                    row, other, up, down = W[j], W[i], U[i], U[j]
                     for e in range(c, size):
                         Z[e, i] += mu * row[i0 + e]
-                    if i != j:
+                    if i == j:
                         for k in range(p):
-                            U[j, k] += mu * other[k]
-                        for e in range(c, size):
-                            Z[e, j] += mu * other[i0 + e]
+                            up[k] += mu * row[k]
+                        continue
+                    for e in range(c, size):
+                        Z[e, j] += mu * other[i0 + e]
+                    for k in range(p):
+                        up[k] += mu * row[k]
+                        down[k] += mu * other[k]
         if largest <= enough:
             return sweep + 1
     return sweeps
@@ -150,17 +182,18 @@ def descend(model, free, D, U, sweeps, enough):
 
 @njit(cache=True)
 def slopes(S, W, X, Lam, D, starts, cols):
-    """tr(SD), tr(WD), |X|_{1, Lam} and |X + D|_{1, Lam} - |X|_{1, Lam} over a pattern that holds X and D."""
-    trace_s, trace_w, norm, change = 0.0, 0.0, 0.0, 0.0
+    """tr(SD), tr(WD), |X|_{1, Lam}, |X + D|_{1, Lam} - |X|_{1, Lam} and |D|_1 over a pattern that holds X and D."""
+    trace_s, trace_w, norm, change, size = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(len(S)):
         for place in range(starts[i], starts[i + 1]):
             j = cols[place]
             d, x = D[i, j], X[i, j]
+            size += abs(d)
             trace_s += S[i, j] * d
             trace_w += W[i, j] * d
             norm += Lam[i, j] * abs(x)
             change += Lam[i, j] * (abs(x + d) - abs(x))
-    return trace_s, trace_w, norm, change
+    return trace_s, trace_w, norm, change, size
 
 
 @njit(cache=True)
@@ -175,10 +208,28 @@ def penalty_along(X, D, Lam, alpha, starts, cols):
 
 
 @njit(cache=True)
-def moved_along(X, D, alpha, starts, cols):
-    """X + alpha D where D lives on a pattern."""
-    out = X.copy()
+def move_along(X, D, alpha, starts, cols):
+    """Add alpha D, which lives on a pattern, to X."""
     for i in range(len(X)):
         for place in range(starts[i], starts[i + 1]):
-            out[i, cols[place]] += alpha * D[i, cols[place]]
+            X[i, cols[place]] += alpha * D[i, cols[place]]
+
+
+@njit(cache=True)
+def block_of(A, chosen):
+    """A[chosen][:, chosen]."""
+    out = np.empty((chosen.size, chosen.size))
+    for a in range(chosen.size):
+        row = A[chosen[a]]
+        for b in range(chosen.size):
+            out[a, b] = row[chosen[b]]
     return out
+
+
+@njit(cache=True)
+def set_block(A, chosen, block):
+    """A[chosen][:, chosen] = block."""
+    for a in range(chosen.size):
+        row = A[chosen[a]]
+        for b in range(chosen.size):
+            row[chosen[b]] = block[a, b]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lapack
 
-from learnable.linalg.precision import component_labels, factor, factor_inverse, split_components
+from learnable.highdim.quic_graphical_lasso._kernels import block_of, set_block
+from learnable.linalg.precision import component_labels, factor_inverse, factor_logdet, split_components
 
 # Components smaller than this are factorised, or solved, together: a call costs more than the arithmetic.
 SMALL = 128
@@ -37,23 +39,36 @@ def pattern_blocks(starts, cols, p):
     return groups + [single[k : k + SMALL] for k in range(0, single.size, SMALL)]
 
 
-def blockwise_factor(X, blocks):
-    factors = []
-    for block in blocks:
-        L = factor(X if len(blocks) == 1 else X[np.ix_(block, block)])
-        if L is None:
-            return None
-        factors.append(L)
-    return factors
+class Blockwise:
+    """Factors of matrices that vanish between blocks, by LAPACK."""
 
+    def __init__(self, blocks):
+        self.blocks = blocks
 
-def blockwise_inverse(factors, blocks, p):
-    if len(blocks) == 1:
-        return factor_inverse(factors[0])
-    W = np.zeros((p, p))
-    for L, block in zip(factors, blocks, strict=True):
-        W[np.ix_(block, block)] = factor_inverse(L)
-    return W
+    def factor(self, X, D, alpha):
+        """The factors of the blocks of X + alpha D and its log-determinant; None where it is not positive definite."""
+        factors = []
+        for block in self.blocks:
+            if len(self.blocks) == 1:
+                moved = X + alpha * D
+            else:
+                moved = block_of(X, block) + alpha * block_of(D, block)
+            # The lower triangle in rows is the upper one in columns: `factor` without its copy.
+            L, info = lapack.dpotrf(moved.T, lower=0, clean=0, overwrite_a=1)
+            if info != 0:
+                return None
+            factors.append(L)
+        return factors, sum(factor_logdet(L) for L in factors)
+
+    def inverse(self, factors):
+        """The inverse, exactly symmetric, from :meth:`factor`, whose result is overwritten."""
+        if len(self.blocks) == 1:
+            return factor_inverse(factors[0])
+        p = sum(map(len, self.blocks))
+        W = np.zeros((p, p))
+        for L, block in zip(factors, self.blocks, strict=True):
+            set_block(W, block, factor_inverse(L))
+        return W
 
 
 def vanishes_between(X, groups, single):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnable.highdim.quic_graphical_lasso import _kernels as kernels
-from learnable.highdim.quic_graphical_lasso.blocks import blockwise_factor, pattern_of
+from learnable.highdim.quic_graphical_lasso.blocks import Blockwise, pattern_of
 from learnable.highdim.quic_graphical_lasso.problem import check_point, inverse
 from learnable.linalg.precision import factor, factor_inverse, factor_logdet
 from learnable.validation import check_scalar, check_symmetric
@@ -128,10 +128,12 @@ def line_search(X, D, S, Lambda, *, W=None, sigma=1e-3, beta=0.5):
     value = -factor_logdet(L) + trace + float(np.vdot(Lam, np.abs(X)))
     W = factor_inverse(L) if W is None else check_symmetric(W, "W")
     pattern = pattern_of((X != 0) | (D != 0))
-    found = search(X, D, S, Lam, W, value, trace, pattern, [np.arange(len(X))], settings)
+    found = search(X, D, S, Lam, W, value, trace, pattern, Blockwise([np.arange(len(X))]), settings)
     if found is None:
         raise ValueError("D must be a descent direction: delta = tr((S - W) D) + |X + D| - |X| must be negative")
-    return found[0], found[1], found[2]
+    moved = X.copy()
+    kernels.move_along(moved, D, found[0], *pattern)
+    return found[0], moved, found[1]
 
 
 def polish(S, W, X, Lam, D):
@@ -173,24 +175,23 @@ def polish(S, W, X, Lam, D):
     return D
 
 
-def search(X, D, S, Lam, W, value, trace, pattern, blocks, settings):
-    """Backtrack along D, which with X lives on a pattern; `trace` is tr(SX).
+def search(X, D, S, Lam, W, value, trace, pattern, method, settings):
+    """Backtrack along D, which with X lives on a pattern; `trace` is tr(SX), and `method` factorises.
 
-    Returns alpha, X + alpha D, its value, its trace and its factors, or None when D is no descent direction.
+    Returns alpha, the value at X + alpha D, its trace and its factors, or None when D is no descent direction.
     """
-    trace_d, trace_w, penalty, change = kernels.slopes(S, W, X, Lam, D, *pattern)
+    trace_d, trace_w, penalty, change, size = kernels.slopes(S, W, X, Lam, D, *pattern)
     delta = trace_d - trace_w + change
     rounding = ROUNDING * (abs(value) + trace + penalty + len(X))
-    if delta > rounding or not D.any():
+    if delta > rounding or size == 0.0:
         return None
     alpha = 1.0
     while alpha > 1e-14:
-        moved = kernels.moved_along(X, D, alpha, *pattern)
-        factors = blockwise_factor(moved, blocks)
-        if factors is not None:
-            logdet = sum(factor_logdet(L) for L in factors)
+        found = method.factor(X, D, alpha)
+        if found is not None:
+            factors, logdet = found
             f = -logdet + trace + alpha * trace_d + kernels.penalty_along(X, D, Lam, alpha, *pattern)
             if f <= value + alpha * settings["sigma"] * delta + rounding:
-                return alpha, moved, f, trace + alpha * trace_d, factors
+                return alpha, f, trace + alpha * trace_d, factors
         alpha *= settings["beta"]
     return None

@@ -14,18 +14,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from learnable.highdim.quic_graphical_lasso import _kernels as kernels
-from learnable.highdim.quic_graphical_lasso.blocks import (
-    blockwise_inverse,
-    merge,
-    pattern_blocks,
-    pattern_of,
-    vanishes_between,
-)
+from learnable.highdim.quic_graphical_lasso.blocks import Blockwise, merge, pattern_blocks, pattern_of, vanishes_between
+from learnable.highdim.quic_graphical_lasso.elimination import Elimination
 from learnable.highdim.quic_graphical_lasso.history import closed_form_log, join
 from learnable.highdim.quic_graphical_lasso.newton import polish as polished
 from learnable.highdim.quic_graphical_lasso.newton import search
 from learnable.highdim.quic_graphical_lasso.problem import check_problem, clipped_gap, inverse
-from learnable.linalg.precision import factor, factor_logdet, threshold_components
+from learnable.linalg.precision import component_labels, factor, factor_logdet, split_components
 from learnable.validation import check_choice, check_scalar, check_symmetric
 
 __all__ = ["QUIC"]
@@ -35,6 +30,11 @@ __all__ = ["QUIC"]
 STALLED, PATIENCE, DENSE = 0.3, 8, 0.05
 # A start that is not diagonal is taken for a good one: its schedule of sweeps begins here.
 WARM = 6
+# Free sets up to this share of all entries are looked at for variables with few neighbours.
+SPARSE = 0.1
+# A second bound of the gap is looked at for more variables than this if it takes less than this share of p^3 steps; the
+# gap itself takes a third, but quick ones.
+LARGE, CHEAP = 200, 0.02
 
 
 def QUIC(
@@ -110,7 +110,7 @@ def QUIC(
     if callback is not None and screen:
         raise ValueError("callback needs screen=False: components solved apart have no common iterates")
     X0, W0 = _check_start(X0, W0, S, Lam)
-    components = threshold_components(S, Lam) if screen else [np.arange(p)]
+    components = _components(S, Lam) if screen else [np.arange(p)]
     groups, single = merge(components) if screen and len(components) > 1 else ([np.arange(p)], np.empty(0, int))
     if p == 1:
         groups, single = [], np.arange(1)
@@ -124,10 +124,10 @@ def QUIC(
         if W0 is not None and not vanishes_between(X0, groups, single):
             W0 = None
         for group in groups:
-            at = np.ix_(group, group)
-            start = None if W0 is None else np.ascontiguousarray(W0[at])
-            sub = [np.ascontiguousarray(M[at]) for M in (S, Lam, X0)]
-            X[at], W[at], log = _solve(*sub, start, settings, None)
+            start = None if W0 is None else kernels.block_of(W0, group)
+            x, w, log = _solve(*(kernels.block_of(M, group) for M in (S, Lam, X0)), start, settings, None)
+            kernels.set_block(X, group, x)
+            kernels.set_block(W, group, w)
             logs.append(log)
         if single.size:
             logs.append(closed_form_log(d))
@@ -181,7 +181,7 @@ def block_quic(S, Lambda, index_sets, X0=None, tol=1e-8, max_iter=1000, sweeps=2
 def _solve(S, Lam, X, W, settings, callback, masks=None):
     """Run one component, or several together; S, Lam and X are checked and C-contiguous."""
     p, started = len(S), time.perf_counter()
-    whole = [np.arange(p)]
+    method = None if masks is None else Blockwise([np.arange(p)])
     diagonal = not np.any(X - np.diag(np.diagonal(X)))
     head_start = 0 if diagonal else WARM
     if W is None:
@@ -190,13 +190,14 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
     value = -_logdet(X) + trace + float(np.vdot(Lam, np.abs(X)))
     rows, step, used, gap, patience, polish = [], np.nan, 0, np.inf, 1, False
     for t in range(settings["max_iter"] + 1):
-        n_free, n_nonzero, total, largest, norm, bound = kernels.scan(S, W, X, Lam)
+        free, n_nonzero, total, largest, norm, bound = kernels.scan(S, W, X, Lam)
+        n_free = free[1].size
         rows.append((value, total, n_free, n_nonzero, step, used, time.perf_counter() - started))
-        done, gap = _finished(value, W, S, Lam, bound, total, norm, settings)
+        done, gap = _finished(value, kernels.Model(S, W, X, Lam), free, (bound, total, norm), settings)
         if done or t == settings["max_iter"]:
             break
         if masks is None:
-            free = pattern = kernels.collect_free(S, W, X, Lam, n_free)
+            pattern = free
         else:
             mask = masks[t % len(masks)]
             free, pattern = pattern_of(mask), pattern_of(mask | (X != 0))
@@ -215,28 +216,55 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
             used = kernels.descend(model, free, D, np.zeros((p, p)), limit, enough)
             if polish and adaptive:
                 D = polished(S, W, X, Lam, D)
-        blocks = pattern_blocks(*free, p) if masks is None else whole
-        found = search(X, D, S, Lam, W, value, trace, pattern, blocks, settings)
+        if masks is None:
+            method = _method(free, method, p)
+        found = search(X, D, S, Lam, W, value, trace, pattern, method, settings)
         if found is None:
             if masks is not None:
                 step = 0.0
                 continue
             break
-        step, X, value, trace, factors = found
-        W = blockwise_inverse(factors, blocks, p)
+        step, value, trace, factors = found
+        X = X.copy() if t == 0 else X  # the start is not ours to change
+        kernels.move_along(X, D, step, *pattern)
+        W = method.inverse(factors)
         if callback is not None:
-            callback(X)
+            callback(X.copy())
     return X, W, (np.array(rows), gap, done)
 
 
-def _finished(value, W, S, Lam, bound, total, norm, settings):
+def _components(S, Lam):
+    """Components of ``|S_ij| > Lam_ij``: of the free set at a diagonal matrix."""
+    start = np.diag(np.diagonal(S) + np.diagonal(Lam))
+    return split_components(*component_labels(*kernels.scan(S, start, start, Lam)[0]))
+
+
+def _method(free, last, p):
+    """How to factorise matrices on the free set: as `last` time, if that still holds, sparse, or by blocks."""
+    if isinstance(last, Elimination) and last.holds(*free):
+        return last
+    if free[1].size < SPARSE * p * p:
+        sparse = Elimination(*free)
+        if sparse.worthwhile:
+            return sparse
+    return Blockwise(pattern_blocks(*free, p))
+
+
+def _finished(value, model, free, sums, settings):
     """Whether to stop, and the duality gap where it was worth computing."""
+    S, W, X, Lam = model
+    bound, total, norm = sums
     tol, p = settings["tol"], len(S)
     if settings["criterion"] == "subgradient":
         done = total <= tol * norm
         return done, clipped_gap(value, W, S, Lam) if done else np.inf
     if bound > tol * p:  # the gap is no smaller
         return False, np.inf
+    if p > LARGE and float(np.square(np.diff(free[0])).sum()) < CHEAP * p**3:
+        # Nor than this: log(1 + t) <= t - t^2/2 + t^3/3 for the eigenvalues of the step to the box, in units of W.
+        square, radius = kernels.curvature_of_gap(S, W, X, Lam, free)
+        if bound + max(square, 0.0) * (0.5 - radius / 3.0) > tol * p:
+            return False, np.inf
     gap = clipped_gap(value, W, S, Lam)
     return gap <= tol * p, gap
 

@@ -112,9 +112,11 @@ class Active:
 
     def free(self):
         """Variables strictly inside their piece: the objective is one quadratic function of them."""
-        beta, (lo, hi, _, e, m, c) = self.state.beta, self.terms.rows
-        inside = (beta > lo) & (beta < hi) & ((e == 0.0) | (beta != 0.0))
-        return np.flatnonzero(inside & ((c == 0.0) | (np.abs(beta) != m)))
+        return np.flatnonzero(loops.free(self.state, self.terms)[0])
+
+    def count_free(self):
+        """How many :meth:`free` would find."""
+        return loops.free(self.state, self.terms)[1]
 
     def columns(self, wanted):
         """Columns of active variables as rows, cached or computed."""
@@ -163,15 +165,10 @@ class Active:
             cost += ROUND_COST + 0.5 * members.size * (v.size + 2.0 * members.size)
             if direction is None:
                 break
-            with np.errstate(divide="ignore", invalid="ignore"):
-                limit = np.where(direction > 0.0, high - x, low - x) / direction
-            limit[direction == 0.0] = np.inf
-            length = min(1.0, float(limit.min()))
+            length, hit, new = loops.toward(x, low, high, direction)
             gain = length * float(direction @ force) - 0.5 * length**2 * float(direction @ (block @ direction))
             if not gain > 1e-12 * total:
                 break
-            hit = limit <= length * (1.0 + 1e-12)
-            new = np.where(hit, np.where(direction > 0.0, high, low), x + length * direction)
             loops.add_rows(rows, everyone, x - new, v)
             v[members] += loops.slopes(x, terms) - loops.slopes(new, terms)
             x = new
@@ -183,13 +180,8 @@ class Active:
         return total, cost
 
     def lasting(self):
-        """Which variables could be part of a violating pair at present (the others may rest)."""
-        v = self.state.v
-        keep = np.zeros(v.size, dtype=bool)
-        for g, (up, low) in enumerate(zip(self.state.up, self.state.low, strict=True)):
-            growing, falling = v + up, v + low
-            keep |= ((growing > falling.min()) | (falling < growing.max())) & (self.terms.group == g)
-        return keep
+        """Which variables could be part of a violating pair at present (the others may rest), and how many."""
+        return loops.lasting(self.state, self.terms)
 
     def inherit(self, other, keep):
         """Take over the cached columns of a larger active set, of which this one is the part `keep`."""

@@ -127,6 +127,7 @@ def solve(
     iterate = loops.iterate if equality else loops.iterate_single
     memory = (1.0 - SHARE) * 1e6 * cache_mb if source.complete else source.rest
     everyone = np.arange(n)
+    unit = _rounding_unit(source)
 
     def slack_of(values):
         return -(problem.q + values) - loops.slopes(beta, problem.terms)
@@ -152,7 +153,7 @@ def solve(
             raise ValueError(f"K is not positive semi-definite: its block for the points {pair} is not")
         if newton and code == loops.BUDGET and done > 2 * state.v.size:
             # Newton steps on the free variables, whenever pairs have spent about as much work as they would cost.
-            free = active.free().size
+            free = active.count_free()
             price = free**3 / 30.0 + 10.0 * (ROUND_COST + 0.5 * free * (state.v.size + 2.0 * free))
             room = np.inf if source.complete else max(0.5 * source.store.nbytes, _ALWAYS)
             fits = 8.0 * free * (state.v.size + 2.0 * free) <= room
@@ -161,9 +162,9 @@ def solve(
                 patience = max(1.0, patience / 2.0) if decrease * work >= gained * cost else 2.0 * patience
                 work = gained = 0.0
         beta[active.chosen] = state.beta
-        if code == loops.BUDGET and done < max_iter and max(tol, violation) > _rounding(source, beta):
-            keep = active.lasting() if shrinking else None
-            if keep is not None and 2 <= keep.sum() < 0.8 * keep.size:
+        if code == loops.BUDGET and done < max_iter and max(tol, violation) > unit * np.abs(beta).sum():
+            keep, count = active.lasting() if shrinking else (None, 0)
+            if 2 <= count < 0.8 * active.chosen.size:
                 if active.whole:
                     values = -(state.v + problem.q + loops.slopes(beta, problem.terms))
                     synced = beta.copy()
@@ -183,14 +184,14 @@ def solve(
         if done >= max_iter:
             break
     converged = code == loops.DONE
-    if _rounding(source, beta) > tol:
+    if unit * np.abs(beta).sum() > tol:
         # Columns in single precision cannot certify the tolerance: go on from here with columns in double precision.
         shape = dict(zip(("lower", "upper", "ridge", "ell", "knee", "beyond"), problem.terms.rows, strict=True))
         options = {"groups": groups, "equality": equality, "tol": tol, "shrinking": shrinking, "newton": newton}
         start = {"start": beta, "start_values": source.exact_dot(beta), "max_iter": max(max_iter - done, 1)}
         found = solve(source.in_double(), problem.q, **shape, **options, **start, cache_mb=cache_mb)
         return replace(found, n_iter=done + found.n_iter)
-    if _rounding(source, beta, np.float64) > tol:
+    if _rounding_unit(source, np.float64) * np.abs(beta).sum() > tol:
         # Steps have added up more rounding than the tolerance: the certificate is that of values computed anew.
         values = source.exact_dot(beta)
         v = slack_of(values)
@@ -214,12 +215,12 @@ def solve(
     return finish(problem, beta, values, violation, done, converged, equality, active)
 
 
-def _rounding(source, beta, dtype=np.float32):
-    """What rounding to `dtype` may do to the values K beta; zero if the columns are kept in a better one."""
+def _rounding_unit(source, dtype=np.float32):
+    """What rounding to `dtype` may do to K beta, over |beta|_1; zero if the columns are kept in a better one."""
     kept = np.float64 if source.complete else source.store.dtype
     if np.finfo(kept).eps < np.finfo(dtype).eps:
         return 0.0
-    return np.finfo(dtype).eps * float(source.diagonal.max()) * float(np.abs(beta).sum())
+    return float(np.finfo(dtype).eps) * float(source.diagonal.max())
 
 
 def _violation(state, equality):
