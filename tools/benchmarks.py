@@ -37,13 +37,6 @@ def main(argv=None):
             print(done.stdout or "", end="", flush=True)
             if done.returncode:
                 failed.append(str(path.relative_to(ROOT)))
-    failed = []
-    for number, path in enumerate(scripts, 1):
-        print(f"[{number}/{len(scripts)}] {path.relative_to(ROOT)}", flush=True)
-        command = [sys.executable, str(path), *(["--smoke"] if arguments.smoke else [])]
-        environment = {**os.environ, **FIXED, "PYTHONPATH": os.pathsep.join((str(ROOT / "lib"), str(ROOT)))}
-        if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode:
-            failed.append(str(path.relative_to(ROOT)))
     print("benchmarks: " + (f"FAILED: {', '.join(failed)}" if failed else f"{len(scripts)} ran"))
     return bool(failed)
 
@@ -51,7 +44,7 @@ def main(argv=None):
 def _run(path, smoke, captured):
     """One benchmark in a process of its own; its output kept, so that runs side by side do not mix theirs."""
     command = [sys.executable, str(path), *(["--smoke"] if smoke else [])]
-    environment = {**os.environ, **FIXED, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **FIXED, "PYTHONPATH": os.pathsep.join((str(ROOT / "lib"), str(ROOT)))}
     out = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if captured else {}
     return subprocess.run(command, cwd=ROOT, env=environment, check=False, **out)
 

@@ -95,3 +95,14 @@ def test_first_call_is_measured_in_new_processes(capsys):
 )
 def test_every_estimator_has_a_first_call_to_measure(entry):
     assert ".fit" in inspect.getdoc(entry.value).partition("Examples\n")[2]
+
+
+def test_code_without_a_module_compiles_beside_the_notice():
+    """Other packages compile functions made from text, which have no module; the notice must not stop them."""
+    script = (
+        "from learnable.neighbors import NeighborIndex\nNeighborIndex([[0.0], [1.0]])\n"
+        "import numba\nspace = {'__name__': None}\nexec('def twice(x):\\n    return 2 * x', space)\n"
+        "assert space['twice'].__module__ is None\nprint(numba.njit(space['twice'])(4))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout == "8\n", done.stderr[-500:]

@@ -47,7 +47,8 @@ class Notice(event.Listener):
 
 
 def _ours(event):
-    return event.data["dispatcher"].py_func.__module__.startswith("learnable.")
+    # Code that other packages make from text has no module.
+    return (event.data["dispatcher"].py_func.__module__ or "").startswith("learnable.")
 
 
 def _print(line):
