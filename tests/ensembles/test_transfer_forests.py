@@ -546,11 +546,11 @@ def test_wide_leaves_by_factor_are_the_solution_of_the_equations():
     )
 
 
-def test_a_covariance_that_has_no_factor_still_gives_lengths():
+def test_a_matrix_that_has_no_factor_still_gives_lengths():
+    """A shrinkage below rounding can leave a matrix indefinite; here it is made so. No length is negative."""
     z = np.zeros((50, 40))
-    z[:, 0] = np.linspace(-1, 1, 50)
-    z[:, 1] = z[:, 0]
+    z[:, 0] = z[:, 1] = np.linspace(-1, 1, 50)
     d = np.zeros((2, 40))
-    d[0, :2] = 1.0
-    lengths = leaves_module._by_factor(z, d, 1e-17)
-    assert (lengths >= 0).all() and lengths[1] == 0 and np.isfinite(lengths).all()
+    d[0, :2] = d[1, 5] = 1.0
+    lengths = leaves_module._by_factor(z, d, -1e-3)
+    assert lengths.tolist() == pytest.approx([2 / (2 * z[:, 0].var() - 1e-3), 0.0])
