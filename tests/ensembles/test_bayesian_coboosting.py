@@ -29,8 +29,8 @@ from learnable.ensembles.bayesian_coboosting import (
     skeleton_features,
     stack_sequences,
 )
-from learnable.ensembles.bayesian_coboosting import _recursions as recursions
 from learnable.latent.hmm import HMM, baum_welch, forward_backward
+from learnable.latent.hmm._batch import Batch
 
 S = np.array([10, 1, 4, 2, 3, 2.5, 1, 12])
 BONES = [(0, 3), (3, 1), (1, 2), (1, 4), (4, 5), (1, 6), (6, 7), (0, 8), (8, 9), (0, 10), (10, 11)]
@@ -188,31 +188,26 @@ def test_the_logarithmic_step_is_the_engine_s():
     fit._check_parameters()
     fit.n_features_in_, fit._centre, fit._scale = 1, before._centre, before._scale
     batch = fit._standardised(stack_sequences(X))
-    jobs = recursions.Jobs(batch.starts[:-1], batch.starts[1:], np.zeros(5, dtype=np.int64), np.array(w, dtype=float))
-    smoothed, pairs, value = np.empty((len(batch.rows), 2)), np.zeros((1, 2, 2)), np.empty(5)
-    tables, _ = fit._tables(before._models, batch.rows, [slice(0, len(batch.rows))], smoothed)
-    recursions.posteriors(before._models.chains(), jobs, tables, value, pairs)
+    smoothed = np.empty((len(batch.rows), 2))
+    groups = [(slice(0, len(smoothed)), np.array(w, dtype=float), Batch(batch.starts, 2))]
+    value, pairs = fit._expectation(before._models, batch.rows, groups, smoothed)
     post = [forward_backward(before.to_hmm(), x, "log") for x in X]
+    expected = np.array(w) @ [p.log_likelihood for p in post] + np.log(fit._scale[0]) * (4 * 12 + 0.01 * 7)
+    assert value == pytest.approx(expected, rel=1e-9)
     np.testing.assert_allclose(smoothed[-7:], 0.01 * post[4].smoothed, rtol=1e-6, atol=1e-12)
     assert pairs.sum() == pytest.approx(4 * 11 + 0.01 * 6)
     # In a left-right chain the last sequence must start in the first state; it leaves it at once.
     assert pairs[0, 0, 1] == pytest.approx(4 + 0.01, rel=1e-6)
 
 
-def test_logarithms_and_probabilities_give_the_same_posteriors():
-    """The two ways of running one job, on a random chain of three states."""
-    rng = np.random.default_rng(0)
-    start, move, log_f = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(3), size=3), rng.normal(size=(9, 3))
-    plain, scale, pairs = np.empty((9, 3)), np.empty(9), np.zeros((3, 3))
-    value = recursions._forward(start, move, np.exp(log_f), plain, scale)
-    recursions._backward(move, np.exp(log_f), plain, scale, pairs, 0.7)
-    logs, log_pairs = np.empty((9, 3)), np.zeros((3, 3))
-    log_value = recursions._log_forward(np.log(start), np.log(move), log_f, logs)
-    recursions._log_backward(np.log(move), log_f, logs, log_value, log_pairs, 0.7)
-    assert value == pytest.approx(log_value, rel=1e-12)
-    np.testing.assert_allclose(logs, plain, rtol=1e-10)
-    np.testing.assert_allclose(log_pairs, pairs, rtol=1e-10)
-    assert (pairs * move).sum() == pytest.approx(0.7 * 8)
+def test_a_sequence_of_weight_zero_changes_nothing():
+    """It is run through the filter all the same, and must leave no trace in the counts."""
+    X = sequences(8, lengths=(8, 12))
+    with_it = quiet(WeightedGaussianHMM(3, max_iter=4), X, sample_weight=[1] * 7 + [0])
+    without = quiet(WeightedGaussianHMM(3, max_iter=4), X[:7])
+    np.testing.assert_allclose(with_it.means_, without.means_, rtol=1e-9)
+    np.testing.assert_allclose(with_it.covariances_, without.covariances_, rtol=1e-9)
+    np.testing.assert_allclose(with_it.transmat_, without.transmat_, rtol=1e-9)
 
 
 def test_left_right_chains_stay_left_right():

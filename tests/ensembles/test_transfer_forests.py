@@ -30,6 +30,7 @@ from learnable.ensembles.transfer_forests import (
     task_information,
     video_scores,
 )
+from learnable.ensembles.transfer_forests import leaves as leaves_module
 from learnable.trees.several_tasks import encode_tasks, grow_several_tasks
 
 RNG = np.random.default_rng(0)
@@ -520,3 +521,36 @@ def test_results_are_frozen_and_inputs_stay():
         np.testing.assert_array_equal(part, before)
     with pytest.raises(FrozenInstanceError):
         plugin_entropy_bounds([0.5, 0.5], 3).gap = 0
+
+
+def test_wide_leaves_by_factor_are_the_solution_of_the_equations():
+    """From 32 features on, leaves with more rows than features go through a Cholesky factor."""
+    rng = np.random.default_rng(0)
+    place = np.repeat([0, 1, 2, 3], [60, 90, 41, 20])
+    X = rng.normal(size=(len(place), 40)) @ rng.normal(size=(40, 40)) + rng.normal(size=(4, 40))[place]
+    room = 1e-3 * leaves_module.mean_variance(X)
+    empty = np.array([True, False, False, True])
+    got = leaves_module.edges(X, place, "mahalanobis", room, empty)
+    mean = np.array([X[place == i].mean(axis=0) for i in range(4)])
+    inverse = [np.linalg.inv(np.cov(X[place == i].T, bias=True) + room * np.eye(40)) for i in range(4)]
+    for i in range(4):
+        for j in range(4):
+            d = mean[i] - mean[j]
+            if empty[i] or empty[j]:
+                assert got[i, j] == pytest.approx(0.5 * d @ (inverse[i] + inverse[j]) @ d, rel=1e-8)
+            else:
+                assert got[i, j] == 0
+    z = X[place == 1] - mean[1]
+    assert leaves_module._by_factor(z, mean[1] - mean, room) == pytest.approx(
+        [(mean[1] - m) @ inverse[1] @ (mean[1] - m) for m in mean], rel=1e-8
+    )
+
+
+def test_a_matrix_that_has_no_factor_still_gives_lengths():
+    """A shrinkage below rounding can leave a matrix indefinite; here it is made so. No length is negative."""
+    z = np.zeros((50, 40))
+    z[:, 0] = z[:, 1] = np.linspace(-1, 1, 50)
+    d = np.zeros((2, 40))
+    d[0, :2] = d[1, 5] = 1.0
+    lengths = leaves_module._by_factor(z, d, -1e-3)
+    assert lengths.tolist() == pytest.approx([2 / (2 * z[:, 0].var() - 1e-3), 0.0])

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from learnable.latent.hmm import HMM, DiscreteEmission, GaussianEmission, baum_welch, forward_backward
-from learnable.latent.hmm import _expectation as expectation
+from learnable.latent.hmm import _batch as batches
 from learnable.latent.hmm import _kernels as kernels
 
 DISCRETE = HMM([0.6, 0.4], [[0.8, 0.2], [0.3, 0.7]], DiscreteEmission([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]]))
@@ -118,9 +118,9 @@ def test_strict_recursions_give_the_same(start, monkeypatch):
     """Whether a sequence is run leniently, strictly or in logarithms does not show in the estimates."""
     sequences = draws(start)
     lenient = run(start, sequences)
-    monkeypatch.setattr(kernels, "forward_each", lambda pi, net, f, filtered, starts, sums: sums.fill(np.nan))
+    monkeypatch.setattr(kernels, "forward_each", lambda pi, net, f, filtered, starts, sums, narrow: sums.fill(np.nan))
     assert_same(run(start, sequences), lenient)
-    monkeypatch.setattr(expectation, "_scaled_forward", lambda hmm, f: None)
+    monkeypatch.setattr(batches, "_scaled_forward", lambda hmm, f: None)
     assert_same(run(start, sequences), lenient)
 
 
@@ -157,6 +157,110 @@ def test_small_variances_far_from_the_centre():
     np.testing.assert_allclose(got.hmm.emission.variances, [x[:200].var(), x[200:].var()], rtol=1e-6)
     constant = run(start, np.repeat(spots, 200), max_iter=1)
     np.testing.assert_allclose(constant.hmm.emission.variances, 1e-9, rtol=1e-6)  # the floor: 1e-9 of the data's
+
+
+def plain_loop(startprob, transmat, log_f):
+    """Log-likelihood, smoothing probabilities and expected transitions, in logarithms, term by term."""
+    n, k = log_f.shape
+    with np.errstate(divide="ignore"):
+        log_pi, log_P = np.log(startprob), np.log(transmat)
+    alpha, beta, moves = np.full((n, k), -np.inf), np.zeros((n, k)), np.zeros((k, k))
+    alpha[0] = log_pi + log_f[0]
+    for t in range(1, n):
+        for j in range(k):
+            alpha[t, j] = np.logaddexp.reduce(alpha[t - 1] + log_P[:, j]) + log_f[t, j]
+    for t in range(n - 2, -1, -1):
+        for i in range(k):
+            beta[t, i] = np.logaddexp.reduce(log_P[i] + log_f[t + 1] + beta[t + 1])
+    whole = np.logaddexp.reduce(alpha[-1])
+    for t in range(n - 1):
+        moves += np.exp(alpha[t][:, None] + log_P + log_f[t + 1] + beta[t + 1] - whole)
+    return whole, np.exp(alpha + beta - whole), moves
+
+
+def assert_is_the_plain_loop(startprob, transmat, tables, shares=None):
+    """Run tables of log densities through the batch and the loop; return the sequences that were run by themselves."""
+    shares = np.ones(len(tables)) if shares is None else np.asarray(shares, dtype=float)
+    starts = np.concatenate([[0], np.cumsum([len(table) for table in tables])])
+    f, shift = np.concatenate(tables), np.empty(starts[-1])
+    _, narrow = kernels.relative_densities(f, shift)
+    batch = batches.Batch(starts, len(startprob))
+    values = batch.filter(startprob, transmat, f, shift, narrow, lambda s: tables[s].copy())
+    moves = batch.smooth(shares)
+    plain = [plain_loop(startprob, transmat, table) for table in tables]
+    np.testing.assert_allclose(values, [value for value, _, _ in plain], rtol=1e-11)
+    expected = np.concatenate([w * smoothed for w, (_, smoothed, _) in zip(shares, plain, strict=True)])
+    np.testing.assert_allclose(f, expected, rtol=1e-8, atol=1e-60)
+    np.testing.assert_allclose(
+        moves, sum(w * m for w, (_, _, m) in zip(shares, plain, strict=True)), rtol=1e-8, atol=1e-60
+    )
+    return sorted(batch.strict)
+
+
+def left_right(k, stay=0.7):
+    P = stay * np.eye(k) + (1 - stay) * np.eye(k, k=1)
+    return np.eye(k)[0], P / P.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("k", [2, 4, 9, 30])
+def test_left_right_chains_run_with_probabilities_and_are_the_plain_loop(k):
+    """States that the chain cannot be in are no reason for logarithms; with 9 states and more it runs over lists."""
+    rng = np.random.default_rng(k)
+    tables = [rng.normal(size=(n, k)) for n in (1, 2, 12, 25)]
+    assert assert_is_the_plain_loop(*left_right(k), tables, shares=[1, 0.5, 0, 2.5]) == []
+
+
+def test_a_long_left_right_chain_runs_with_probabilities():
+    """The mass of the whole is far below 1e-200 of the largest densities, no single prediction is."""
+    cycle = 0.5 * np.eye(4) + 0.5 * np.eye(4, k=1)
+    cycle[3] = [0.5, 0, 0, 0.5]
+    table = np.random.default_rng(0).normal(size=(900, 4)) * 3.0
+    assert plain_loop(np.eye(4)[0], cycle, table)[0] - table.max(axis=1).sum() < -1000
+    assert assert_is_the_plain_loop(np.eye(4)[0], cycle, [table]) == []
+
+
+def test_states_that_a_left_right_chain_has_left_for_good():
+    """The first state falls below 1e-200 of the whole, and is not missed unless the whole falls as far."""
+    table = np.zeros((45, 3))
+    table[10:, 0] = -60.0
+    assert assert_is_the_plain_loop(*left_right(3), [table]) == []
+    low = table.copy()
+    low[20:, 1:] = -60.0
+    low[20:, 0] = 0.0
+    assert assert_is_the_plain_loop(*left_right(3), [low, table]) == [0]
+
+
+FORK = np.array([[0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+@pytest.mark.parametrize("against, by", [(-924.0, 0.5), (-250.0, 1e-290)])
+def test_a_branch_that_underflows_and_wins_in_the_end_is_kept(against, by):
+    """Out of the fork one branch is lost below 1e-400, by its density or by its transition; later it is the likely one.
+
+    Every prediction that is not zero stays large, so that nothing but the size of a density or of a parameter says
+    that the zeros are not those of the chain.
+    """
+    P = FORK.copy()
+    P[0] = [0.0, 1.0 - by, by]
+    table = np.zeros((25, 3))
+    table[1, 2] = against
+    table[2:, 1] = -100.0
+    assert plain_loop(np.eye(3)[0], P, table)[1][-1, 2] > 0.999
+    assert assert_is_the_plain_loop(np.eye(3)[0], P, [table]) == [0]
+    few = table[:4]  # with three observations the other branch is the likely one, and nothing that counts is lost
+    assert assert_is_the_plain_loop(np.eye(3)[0], P, [few]) == []
+
+
+def test_small_entries_of_discrete_emissions_are_no_zeros():
+    """The same for symbols, whose densities are looked up and not computed from logarithms."""
+    table = np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 1e-40], [0.25, 1e-200, 0.75]])
+    start = HMM(np.eye(3)[0], FORK, DiscreteEmission(table / table.sum(axis=1, keepdims=True)))
+    x = np.array([0, 1] + 9 * [2])
+    value, smoothed, _ = plain_loop(np.eye(3)[0], FORK + 1e-320, np.log(start.emission.emissionprob.T[x] + 1e-320))
+    assert smoothed[-1, 2] > 0.999
+    got = run(start, x, max_iter=1)
+    np.testing.assert_allclose(got.log_likelihoods[0], value, rtol=1e-10)
+    np.testing.assert_allclose(got.hmm.transmat[0], [0, 0, 1], atol=1e-10)
 
 
 @pytest.mark.parametrize(

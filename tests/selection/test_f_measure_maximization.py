@@ -715,3 +715,12 @@ def test_bad_input_is_refused_by_name(case):
     run, message = REFUSED[case]
     with pytest.raises(ValueError, match=message):
         run()
+
+
+@pytest.mark.parametrize("kind, m", [("hamming", 4), ("subset", 5), ("independent", 6), ("threshold", 8)])
+def test_adversarial_laws_are_laws(kind, m):
+    """Regrets divide by the sum of the weights, so that they would not notice."""
+    Y, p = fm.adversarial_law(kind, m, eps=0.01)
+    assert p.sum() == pytest.approx(1) and p.min() >= 0 and len(np.unique(Y, axis=0)) == len(p)
+    if kind == "subset":
+        assert p[0] - p[1] == pytest.approx(0.01)

@@ -15,9 +15,10 @@ from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from learnable.ensembles.bayesian_coboosting import _recursions as recursions
+from learnable.ensembles.bayesian_coboosting._paths import best_paths
 from learnable.ensembles.bayesian_coboosting.sequences import Sequences, checked_batch, checked_classes
 from learnable.latent.hmm import HMM, GaussianEmission
+from learnable.latent.hmm._batch import Batch
 from learnable.latent.hmm._kernels import gaussian_log_density, relative_densities
 from learnable.validation import check_choice, check_scalar, check_weights, warn_not_converged
 
@@ -33,11 +34,6 @@ class Models(NamedTuple):
     transmat: np.ndarray
     means: np.ndarray
     covariances: np.ndarray
-
-    def chains(self):
-        with np.errstate(divide="ignore"):
-            logs = np.log(self.startprob), np.log(self.transmat)
-        return recursions.Chains(self.startprob, self.transmat, *logs)
 
 
 class _SequenceModel(BaseEstimator):
@@ -78,24 +74,23 @@ class _SequenceModel(BaseEstimator):
         self._scale[self._scale <= 1e-14 * np.abs(self._centre)] = 1.0
         order = np.argsort(owner, kind="stable")
         batch, owner, weight = self._standardised(batch.take(order)), owner[order], weight[order]
-        jobs = recursions.Jobs(batch.starts[:-1], batch.starts[1:], owner, weight)
         slices = _owned(owner, batch.starts, n_models)
         models, smoothed = self._segmented(batch, weight, owner, slices, n_models)
-        log_likelihood, pairs = np.empty(len(batch)), np.empty_like(models.transmat)
+        owned = self._firsts(batch, slices)
+        groups = [
+            (part, weight[mine], Batch(batch.starts[mine.start : mine.stop + 1] - part.start, self._k))
+            for part, mine in zip(slices, owned, strict=True)
+        ]
         trace = []
         for n_iter in range(1, self.max_iter + 1):
             self.n_iter_ = n_iter
-            tables, tops = self._tables(models, batch.rows, slices, smoothed)
-            pairs[:] = 0.0
-            recursions.posteriors(models.chains(), jobs, tables, log_likelihood, pairs)
-            trace.append(weight @ (log_likelihood + np.add.reduceat(tops, batch.starts[:-1])))
+            value, pairs = self._expectation(models, batch.rows, groups, smoothed)
+            trace.append(value)
             if len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * n_models:
                 break
             models = self._maximise(models, batch, smoothed, slices, pairs)
         else:
-            tables, tops = self._tables(models, batch.rows, slices, smoothed)
-            recursions.log_likelihoods(models.chains(), jobs, tables, log_likelihood)
-            trace.append(weight @ (log_likelihood + np.add.reduceat(tops, batch.starts[:-1])))
+            trace.append(self._expectation(models, batch.rows, groups, smoothed, values_only=True)[0])
         self.converged_ = bool(trace[-1] - trace[-2] <= self.tol * n_models)
         self.log_likelihoods_ = np.array(trace) - n_models * np.log(self._scale).sum()
         self._models = models
@@ -124,15 +119,32 @@ class _SequenceModel(BaseEstimator):
             models.means[c] = mass @ batch.rows[rows] / mass.sum()
         return self._emissions(models, batch, smoothed, slices), smoothed
 
-    def _tables(self, models, rows, slices, scratch):
-        """Log densities of each row under its own model, the same relative to the largest, and that largest."""
-        log_f = np.empty((len(rows), self._k))
-        for c, part in enumerate(slices):
-            self._log_densities(models, c, rows[part], log_f[part])
-        f, tops = log_f.copy(), np.empty(len(rows))
-        relative_densities(f, tops)
-        log_f -= tops[:, None]
-        return (log_f, f, scratch), tops
+    def _expectation(self, models, rows, groups, out, values_only=False):
+        """The weighted log-likelihood of all sequences, and the weighted expected transitions of each model.
+
+        `out` becomes the smoothing probabilities times the weights of their sequences; `groups` are, for each model,
+        its rows, its weights and its :class:`~learnable.latent.hmm._batch.Batch`.
+        """
+        whole, pairs = 0.0, np.empty_like(models.transmat)
+        for c, (part, weight, sequences) in enumerate(groups):
+            whole += weight @ self._filter(models, c, rows[part], sequences, out[part])
+            if not values_only:
+                pairs[c] = sequences.smooth(weight)
+        return whole, pairs
+
+    def _filter(self, models, c, rows, sequences, f):
+        """ln p of each sequence under model c; `f` is filled with densities relative to the largest of their row."""
+        self._log_densities(models, c, rows, f)
+        tops = np.empty(len(f))
+        _, narrow = relative_densities(f, tops)
+
+        def log_densities(s):
+            mine = rows[sequences.starts[s] : sequences.starts[s + 1]]
+            log_f = np.empty((len(mine), self._k))
+            self._log_densities(models, c, mine, log_f)
+            return log_f
+
+        return sequences.filter(models.startprob[c], models.transmat[c], f, tops, narrow, log_densities)
 
     def _log_densities(self, models, c, rows, out):
         """ln f_j(x_t) under model c, into `out`."""
@@ -181,22 +193,10 @@ class _SequenceModel(BaseEstimator):
 
     def _scores(self, batch):
         """ln p(x_i | model c), an (n, C) table, of sequences in standardised columns."""
-        models = self._models
-        n_models, n, rows = len(models.means), len(batch), len(batch.rows)
-        log_f = np.empty((n_models, rows, self._k))
-        for c in range(n_models):
-            self._log_densities(models, c, batch.rows, log_f[c])
-        log_f = log_f.reshape(-1, self._k)
-        f, tops = log_f.copy(), np.empty(len(log_f))
-        relative_densities(f, tops)
-        log_f -= tops[:, None]
-        shift = (np.arange(n_models) * rows)[:, None]
-        first, last = (batch.starts[:-1] + shift).ravel(), (batch.starts[1:] + shift).ravel()
-        jobs = recursions.Jobs(first, last, np.repeat(np.arange(n_models), n), np.ones(n_models * n))
-        out = np.empty(n_models * n)
-        recursions.log_likelihoods(models.chains(), jobs, (log_f, f, np.empty_like(f)), out)
-        out += np.add.reduceat(tops, first)
-        return out.reshape(n_models, n).T - batch.lengths[:, None] * np.log(self._scale).sum()
+        models, f = self._models, np.empty((len(batch.rows), self._k))
+        sequences = Batch(batch.starts, self._k)
+        values = [self._filter(models, c, batch.rows, sequences, f) for c in range(len(models.means))]
+        return np.column_stack(values) - batch.lengths[:, None] * np.log(self._scale).sum()
 
     def _hmm(self, c):
         """Model c in the units of the data, for the functions of :mod:`learnable.latent.hmm`."""
@@ -293,11 +293,10 @@ class WeightedGaussianHMM(_SequenceModel):
         batch = self._batch(X)
         log_f = np.empty((len(batch.rows), self._k))
         self._log_densities(self._models, 0, batch.rows, log_f)
-        jobs = recursions.Jobs(
-            batch.starts[:-1], batch.starts[1:], np.zeros(len(batch), dtype=np.int64), np.ones(len(batch))
-        )
         path = np.empty(len(log_f), dtype=np.int64)
-        recursions.best_paths(self._models.chains(), jobs, log_f, path)
+        with np.errstate(divide="ignore"):
+            log_start, log_move = np.log(self._models.startprob[0]), np.log(self._models.transmat[0])
+        best_paths(log_start, log_move, log_f, batch.starts, path)
         return np.split(path, batch.starts[1:-1])
 
     def to_hmm(self):

@@ -1,8 +1,8 @@
 """One pass of expectation-maximisation over all sequences at once.
 
 The sequences lie one below the other in a single table, so that densities, expected transitions and sufficient
-statistics are one call each; only the recursions know where a sequence begins. What does not change from one iteration
-to the next (the observations' squares, the places of symbols) is computed once.
+statistics are one call each; only the recursions know where a sequence begins (:mod:`._batch`). What does not change
+from one iteration to the next (the observations' squares, the places of symbols) is computed once.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from learnable.latent.hmm import _kernels as kernels
+from learnable.latent.hmm._batch import Batch
 from learnable.latent.hmm.model import HMM, DiscreteEmission, GaussianEmission, impossible_observation
-from learnable.latent.hmm.recursions import _log_posterior, _scaled_forward
 
 __all__ = ["Chain"]
 
@@ -36,8 +36,7 @@ class Chain:
         if labels is not None:
             y = np.concatenate([labels[s] for s in self.numbers])[:, None]
             self.forbidden = (y >= 0) & (y != np.arange(self.k))
-        n = self.starts[-1]
-        self.f, self.filtered, self.weight = (np.empty((n, self.k)) for _ in range(3))
+        self.f, self.batch = np.empty((self.starts[-1], self.k)), Batch(self.starts, self.k, self.numbers)
 
     def hmm(self):
         """The model as it is now."""
@@ -45,26 +44,13 @@ class Chain:
 
     def log_likelihood(self):
         """ln p of all sequences, each times its share."""
-        shift = self._densities()
-        sums = np.empty(len(self.sequences))
-        kernels.forward_each(self.startprob, kernels.step_arcs(self.transmat), self.f, self.filtered, self.starts, sums)
-        sums += np.add.reduceat(shift, self.starts[:-1])
-        self.strict = {int(s): self._strictly(int(s)) for s in np.flatnonzero(np.isnan(sums))}
-        for s, (value, _, _) in self.strict.items():
-            sums[s] = value
+        shift, narrow = self._densities()
+        sums = self.batch.filter(self.startprob, self.transmat, self.f, shift, narrow, self._log_densities)
         return float(self.shares @ sums)
 
     def maximise(self):
         """Replace the parameters by those that the expected counts would give if they were data."""
-        shares = self.shares.copy()
-        shares[list(self.strict)] = 0.0
-        kernels.backward_each(
-            kernels.step_arcs(self.transmat.T), self.f, self.filtered, self.weight, self.starts, shares
-        )
-        moves = self.transmat * (self.filtered[:-1].T @ self.weight[1:])
-        for s, (_, smoothed, sums) in self.strict.items():
-            self.f[self.starts[s] : self.starts[s + 1]] = self.shares[s] * smoothed
-            moves += self.shares[s] * sums
+        moves = self.batch.smooth(self.shares)
         first = self.f[self.starts[:-1]].sum(axis=0)
         rows = moves.sum(axis=1, keepdims=True)
         P = np.where(rows > 0, moves / np.where(rows > 0, rows, 1.0), self.transmat)
@@ -72,39 +58,28 @@ class Chain:
         self.emission.maximise(self.f, self.starts)
 
     def _densities(self):
-        """Fill f with densities relative to the largest of their row; return the logarithms of those."""
-        if self.forbidden is None and (shift := self.emission.relative(self.f)) is not None:
-            return shift
+        """Fill f with densities relative to the largest of their row.
+
+        Returns the logarithms of those, and whether a density may have underflowed.
+        """
+        if self.forbidden is None and (made := self.emission.relative(self.f)) is not None:
+            return made
         self.emission.log_densities(self.f)
         if self.forbidden is not None:
             self.f[self.forbidden] = -np.inf
         shift = np.empty(len(self.f))
-        bad, _ = kernels.relative_densities(self.f, shift)
+        bad, narrow = kernels.relative_densities(self.f, shift)
         if bad >= 0:
             s = int(np.searchsorted(self.starts, bad, side="right")) - 1
             raise ValueError(f"sequence {self.numbers[s]}: {impossible_observation(int(bad - self.starts[s]))}")
-        return shift
+        return shift, narrow
 
-    def _strictly(self, s):
-        """Log-likelihood, smoothing probabilities and expected transitions of a sequence that may need logarithms."""
-        hmm, x = self.hmm(), self.sequences[s]
-        log_f = np.require(hmm.emission.log_likelihoods(x), dtype=np.float64, requirements=["C", "W"])
+    def _log_densities(self, s):
+        """ln f_j(x_t) of one sequence, a table of its own."""
+        log_f = np.array(self.emission.emission().log_likelihoods(self.sequences[s]), dtype=np.float64, order="C")
         if self.forbidden is not None:
             log_f[self.forbidden[self.starts[s] : self.starts[s + 1]]] = -np.inf
-        f = log_f.copy()
-        try:
-            made = _scaled_forward(hmm, f)
-            if made is not None:
-                filtered, log_likelihood = made
-                weight = np.zeros_like(f)
-                if not kernels.backward(hmm.net[1], f, filtered, f, weight, True, False):
-                    return log_likelihood, f, hmm.transmat * (filtered[:-1].T @ weight[1:])
-            post = _log_posterior(hmm, x, log_f)
-        except ValueError as error:
-            raise ValueError(f"sequence {self.numbers[s]}: {error}") from None
-        sums = np.zeros_like(hmm.transmat)
-        kernels.log_transitions(post.log_alpha, hmm.log_transmat, log_f, post.log_beta, post.log_likelihood, sums)
-        return post.log_likelihood, post.smoothed, sums
+        return log_f
 
 
 class _Symbols:
@@ -120,8 +95,10 @@ class _Symbols:
         top = self.table.max(axis=0)
         if top.min() == 0.0:
             return None  # a symbol that no state emits, which may not occur
-        np.take(np.ascontiguousarray((self.table / top).T), self.x, axis=0, out=f, mode="clip")
-        return np.log(top)[self.x]
+        table = self.table / top
+        np.take(np.ascontiguousarray(table.T), self.x, axis=0, out=f, mode="clip")
+        narrow = np.any((table < kernels.SMALL_DENSITY) & (self.table > 0))
+        return np.log(top)[self.x], bool(narrow)
 
     def log_densities(self, out):
         with np.errstate(divide="ignore"):

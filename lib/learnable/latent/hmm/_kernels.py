@@ -21,8 +21,13 @@ TINY, SMALL_DENSITY, SMALL_STEP = 1e-150, 1e-130, 1e-20
 _AT_ONCE = 1e-5
 # Estimation needs posteriors to rounding only. If every prediction p_t(j | x^(t-1)) and the mass of every step stay
 # above _ENOUGH, what underflows (less than 1e-300 at a time) changes each prediction by a relative 1e-200 at most; such
-# relative errors never grow, since the recursion is linear with positive terms, and no posterior is off by 1e-90.
-_ENOUGH = 1e-100
+# relative errors never grow, since the recursion is linear with positive terms, and no posterior is off by 1e-90. A
+# prediction of zero is no loss where the chain cannot be in that state, as in a left-right chain; zeros are known to be
+# of that kind (`exact`) if no density and no parameter is small, for then no product of positive numbers underflows.
+# A state that a left-right chain has left for good may fall below any bound. The whole mass then decides: densities are
+# at most one and rows of transitions sum to one, so that what underflows at one time never becomes more, and if the
+# mass of the whole sequence stays above exp(_DEEP) = 1e-200, all that was lost is less than 1e-90 of it.
+_ENOUGH, _DEEP = 1e-100, -460.0
 _LOG_SMALL = np.log(SMALL_DENSITY)
 _BLOCK, _ROWS = 4096, 256
 _NONE, _EMPTY = np.zeros(0, np.int64), np.zeros(0)
@@ -132,12 +137,13 @@ def relative_densities(log_f, shift):
 
 
 @njit(cache=True)
-def forward(pi, net, f, filtered, lenient):
+def forward(pi, net, f, filtered, lenient, exact=False):
     """Filtering probabilities, and the sum of the logarithms of p(x_t | x^(t-1)) relative to the shift of f.
 
     Returns the first time at which the mass vanishes (-1 if it never does), whether a positive number fell below TINY
-    (if `lenient`, whether a prediction or the mass fell below _ENOUGH), and that sum. The product of :func:`_times` is
-    written out, because handing arrays to a function costs as much as a step of five states.
+    (if `lenient`, whether a prediction or the mass fell below _ENOUGH and the mass of the whole below exp(_DEEP); with
+    `exact` a prediction of zero is taken for what it is), and that sum. The product of :func:`_times` is written out,
+    because handing arrays to a function costs as much as a step of five states.
     """
     matrix, ptr, idx, val, sparse = net
     n, k = f.shape
@@ -189,8 +195,11 @@ def forward(pi, net, f, filtered, lenient):
             return t, not lenient and _smallest(flat, (t - t % _ROWS) * k, t * k) < TINY, -np.inf
         if lenient:
             lowest = fmin(lowest, total)
-            for j in range(k if t > 0 else 0):
-                lowest = fmin(lowest, step[j])
+            if exact:
+                lowest = fmin(lowest, _smallest(step, 0, k if t > 0 else 0))
+            else:
+                for j in range(k if t > 0 else 0):
+                    lowest = fmin(lowest, step[j])
         factor = 1.0 / total
         for j in range(k):
             filtered[t, j] = now[j] * factor
@@ -202,15 +211,26 @@ def forward(pi, net, f, filtered, lenient):
         if not lenient and (t % _ROWS == _ROWS - 1 or t == n - 1):
             if _smallest(flat, (t - t % _ROWS) * k, (t + 1) * k) < TINY:
                 return t, True, -np.inf
-    return -1, lowest < _ENOUGH, log_sum + np.log(total)
+    log_sum += np.log(total)
+    return -1, lowest < _ENOUGH and log_sum < _DEEP, log_sum
 
 
 @njit(cache=True)
-def forward_each(pi, net, f, filtered, starts, log_sums):
-    """The lenient filter of every sequence of a table; NaN for a sequence that needs the strict one."""
+def forward_each(pi, net, f, filtered, starts, log_sums, narrow):
+    """The lenient filter of every sequence of a table; NaN for a sequence that needs the strict one.
+
+    `narrow` says that a density may have underflowed, so that a zero is not known to be one.
+    """
+    k, zeros, smallest = len(pi), 0, _smallest(pi, 0, len(pi))
+    for i in range(k):
+        smallest = fmin(smallest, _smallest(net[0][i], 0, k))
+        for j in range(k):
+            zeros += net[0][i, j] == 0.0
+    # In a chain without zeros there is nothing to tell apart.
+    exact = zeros > 0 and smallest >= SMALL_STEP and not narrow
     for s in range(len(starts) - 1):
         rows = slice(starts[s], starts[s + 1])
-        stop, small, value = forward(pi, net, f[rows], filtered[rows], True)
+        stop, small, value = forward(pi, net, f[rows], filtered[rows], True, exact)
         log_sums[s] = np.nan if small or stop >= 0 else value
 
 
@@ -287,7 +307,7 @@ def backward(net, f, filtered, smoothed, weight, keep, lenient):
 def backward_each(net, f, filtered, weight, starts, shares):
     """Turn f, in place, into the smoothing probabilities of every sequence times its share, and `weight` likewise.
 
-    A share of zero leaves the sequence out. The first row of a sequence has no transition into it: zero.
+    A share of zero makes zeros of both. The first row of a sequence has no transition into it: zero in `weight`.
     """
     for s in range(len(starts) - 1):
         rows = slice(starts[s], starts[s + 1])
@@ -298,6 +318,7 @@ def backward_each(net, f, filtered, weight, starts, shares):
                 weight[rows] *= shares[s]
             weight[starts[s]] = 0.0
         else:
+            f[rows] = 0.0
             weight[rows] = 0.0
 
 

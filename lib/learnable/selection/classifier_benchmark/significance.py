@@ -13,6 +13,7 @@ import numpy as np
 from scipy import stats
 
 from learnable.selection.classifier_benchmark.ranking import SAME, _column, _named, _ranks, _table
+from learnable.selection.multiple_tests import holm_pvalues
 from learnable.validation import Result, check_rng, check_scalar
 
 __all__ = [
@@ -299,8 +300,7 @@ def holm_comparisons(accuracy, control):
             found = compare_pair(table, column, j)
             rows[name] = (found.wins, found.losses, found.ties, found.mean, found.wilcoxon_pvalue)
     frame = pd.DataFrame(rows, index=["wins", "losses", "ties", "mean", "pvalue"]).T.sort_values("pvalue")
-    steps = np.arange(len(frame), 0, -1)
-    frame["holm"] = np.minimum(1.0, np.maximum.accumulate(steps * frame["pvalue"].to_numpy()))
+    frame["holm"] = holm_pvalues(frame["pvalue"])
     return frame.astype({"wins": int, "losses": int, "ties": int})
 
 
