@@ -13,6 +13,7 @@ from learnable.highdim.debiased_lasso.coherence import default_mu
 from learnable.highdim.debiased_lasso.influence import bounded_decorrelating_matrix
 from learnable.highdim.debiased_lasso.programme import decorrelate
 from learnable.highdim.debiased_lasso.scaled import _Problem, check_design, fit_scaled, universal_lam0
+from learnable.selection.multiple_tests import holm_pvalues
 from learnable.validation import check_choice, check_finite_array, check_probabilities, check_scalar
 
 __all__ = [
@@ -125,16 +126,12 @@ def adjust_pvalues(pvalues, correction):
     [0.03, 0.04, 0.04]
     """
     pvalues = check_probabilities(check_finite_array(pvalues, "pvalues", ndim=1), "pvalues")
-    k = pvalues.size
     if correction is None:
         return pvalues.copy()
     if correction == "bonferroni":
-        return np.minimum(1.0, k * pvalues)
+        return np.minimum(1.0, pvalues.size * pvalues)
     if correction == "holm":
-        order = np.argsort(pvalues, kind="stable")
-        adjusted = np.empty(k)
-        adjusted[order] = np.minimum(1.0, np.maximum.accumulate((k - np.arange(k)) * pvalues[order]))
-        return adjusted
+        return holm_pvalues(pvalues)
     raise ValueError(f"correction must be None, 'bonferroni' or 'holm', got {correction!r}")
 
 
