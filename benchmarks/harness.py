@@ -275,7 +275,7 @@ class Benchmark:
         repeats = {name: _repeats(seconds) for name, seconds in first.items()}
         # The first turn only says how often to repeat, except where once is enough.
         times = {name: [seconds] if repeats[name] == 1 else [] for name, seconds in first.items()}
-        turn, last = 1, TURNS[1]
+        turn, last = min(map(len, times.values()), default=0), TURNS[1]
         while turn < last:
             for name in names[turn % len(names) :] + names[: turn % len(names)]:
                 times[name].append(_clock(calls[name], repeats[name]))

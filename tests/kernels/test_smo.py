@@ -341,6 +341,9 @@ def test_newton_system_with_constraints_is_the_one_of_its_conditions(n, groups, 
             whole = np.block([[A, C], [C.T, np.zeros((C.shape[1],) * 2)]])
             expected = np.linalg.lstsq(whole, np.concatenate([force, np.zeros(C.shape[1])]), rcond=None)[0][:n]
             step = system.solve(force.copy())
+            if step is None:  # a group of which all members are fixed says the same twice
+                assert np.linalg.matrix_rank(C) < C.shape[1]
+                break
             np.testing.assert_allclose(step, expected, atol=1e-5 * max(1.0, np.abs(expected).max()))
             assert np.all(step[fixed] == 0.0)
             np.testing.assert_allclose(sums.T @ step, 0.0, atol=1e-12 * n)

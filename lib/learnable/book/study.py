@@ -417,7 +417,9 @@ def store(results, folder=RESULTS):
     kept |= {result.name: _record(result) for result in results}
     text = json.dumps({"chapter": chapter, "studies": dict(sorted(kept.items()))}, indent=1, ensure_ascii=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n", encoding="utf-8")
+    partial = path.with_suffix(".partial")  # whoever reads meanwhile, or after an abrupt end, finds a whole file
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(path)
     return path
 
 
