@@ -196,7 +196,9 @@ def share_runs(copies, root):
         if record is None:
             raise ValueError(f"{page.relative_to(ROOT)} has no current run: `make book` first")
         bundle = ours.get_cache_bundle(record.pk)
-        own = CacheBundleIn(bundle.nb, str(root / page.relative_to(ROOT)), data=record.data)
+        there = root / page.relative_to(ROOT)
+        # The chapters' own digests differ, too: the parts' front doors open to their copies as well.
+        own = CacheBundleIn(bundle.nb, str(there), data={**record.data, "digest": copied.digest(there)})
         bundles = [own] + [copy.run(root, record, bundle, copied) for copy in copies if copy.template.lecture == page]
         for made in bundles:
             theirs.cache_notebook_bundle(made, check_validity=False, overwrite=True)
