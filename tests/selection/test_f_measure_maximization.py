@@ -540,6 +540,19 @@ def test_trees_learn_and_bags_learn_more(emotions):
     assert (bag.predict(X_test) == again.predict(X_test)).all()
 
 
+def test_a_bag_tries_the_asked_share_of_the_features():
+    """One of eight features decides. Trees that may try all find it at the root; trees that try one seldom do."""
+    X = np.random.default_rng(5).normal(size=(120, 8))
+    Y = np.column_stack([X[:, 6] > 0, X[:, 6] <= 0]).astype(int)
+
+    def right(share):
+        options = {"max_depth": 1, "max_thresholds": 200, "random_state": 0}
+        return fm.BaggedFMeasureTree(n_estimators=1, max_features=share, **options).fit(X, Y).score(X, Y)
+
+    assert right(1.0) > 0.95 and right(0.9) > 0.95
+    assert min(right(0.01), right(0.1)) < 0.9
+
+
 # --- chains ----------------------------------------------------------------------------------------------------------
 
 
