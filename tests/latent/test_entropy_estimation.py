@@ -521,6 +521,12 @@ def test_laplace_rectangle_agrees_where_the_posterior_is_compact():
     box = ee.PYMEntropy(method="laplace", grid=(60, 60)).fit(counts)
     free = ee.PYMEntropy().fit(counts)
     assert box.entropy_ == pytest.approx(free.entropy_, rel=1e-4)
+
+    def spread(model):  # of the discount under the posterior: what the weights of the nodes decide
+        weights = model.weights_ / model.weights_.sum()
+        return np.sqrt(np.sum(weights * (model.d_ - np.sum(weights * model.d_)) ** 2))
+
+    assert spread(box) == pytest.approx(spread(free), rel=0.01)
     with pytest.warns(UserWarning, match="boundary"):
         assert ee.PYMEntropy(method="laplace").fit(SMALL).entropy_ == ee.PYMEntropy().fit(SMALL).entropy_
 
