@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from tools.environment import FIXED
 from tools.project import ROOT
@@ -28,12 +29,13 @@ def main(argv=None):
         print("no such benchmark", file=sys.stderr)
         return 1
     jobs = max(arguments.jobs, 1) if arguments.smoke else 1
+    failed = []
     with ThreadPoolExecutor(jobs) as pool:
-        runs = [pool.submit(_run, path, arguments.smoke, captured=jobs > 1) for path in scripts]
-        failed = []
-        for number, (path, run) in enumerate(zip(scripts, runs, strict=True), 1):
+        # One at a time needs no threads: each begins after its line is printed, and an interrupt ends the row.
+        runs = (pool.map if jobs > 1 else map)(partial(_run, smoke=arguments.smoke, captured=jobs > 1), scripts)
+        for number, path in enumerate(scripts, 1):
             print(f"[{number}/{len(scripts)}] {path.relative_to(ROOT)}", flush=True)
-            done = run.result()
+            done = next(runs)
             print(done.stdout or "", end="", flush=True)
             if done.returncode:
                 failed.append(str(path.relative_to(ROOT)))

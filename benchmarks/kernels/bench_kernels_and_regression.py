@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-from numba.core import event
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
@@ -22,12 +21,9 @@ from learnable.kernels.kernels_and_regression import (
     representer_solve,
 )
 from learnable.optim.coordinate_descent import lasso_path, max_alpha, solve_lasso
-from learnable.validation import _compiling
 
 warnings.simplefilter("ignore", ConvergenceWarning)
 bench = Benchmark("kernels_and_regression", packages=("celer", "skglm"))
-# skglm compiles functions made from text, which have no module; the notice of a long compilation asks for it.
-event.unregister("numba:compile", _compiling.notice)
 celer, skglm = peer_package("celer"), peer_package("skglm")
 
 

@@ -436,18 +436,19 @@ class _Places:
 
 
 def _write(book, places, options, seed, notes):
+    from learnable._files import write_atomically
     from learnable.exercises import classroom, report, tables
     from learnable.exercises.similarity import similar
 
     rows = tables.table(book, options.roster, options.roster_id)
     alike = similar(book, lambda submitted: classroom.cells_of(submitted.path, submitted.key))
-    tables.write_atomically(places.csv, tables.csv_text(rows))
-    tables.write_atomically(places.json, tables.json_text(book, seed))
+    write_atomically(places.csv, tables.csv_text(rows))
+    write_atomically(places.json, tables.json_text(book, seed))
     students = book.students()
     for student, name in report.feedback_names(students).items():
         page = report.feedback_page(student, students[student], options.reveal)
-        tables.write_atomically(places.folder / "feedback" / name, page)
-    tables.write_atomically(places.folder / "summary.html", report.summary_page(book, notes, alike))
+        write_atomically(places.folder / "feedback" / name, page)
+    write_atomically(places.folder / "summary.html", report.summary_page(book, notes, alike))
     print(f"grades:   {_short(places.csv)} (and {places.json.name})")
     print(f"feedback: {_short(places.folder / 'feedback')}/, one page a student")
     print(f"summary:  {_short(places.folder / 'summary.html')}")

@@ -141,10 +141,9 @@ def test_no_dead_internal_link(site):
         if "_static" in path.parts:
             continue
         for target in load(path).targets:
-            inside = target.startswith("#")
             if re.match(r"(?:[a-z]+:|//)", target):
                 continue
-            why = trouble(path.parent, path.name + target if inside else target)
+            why = trouble(path.parent, path.name + target if target.startswith("#") else target)
             if why:
                 dead.append(f"{path.relative_to(site)} -> {target} ({why})")
     assert dead == []

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import CHAIN, FUZZED, SUBSETS
 
 from learnable.datasets.control import cart_pole_step
 from learnable.datasets.functions import gp_draw
@@ -18,12 +19,14 @@ from learnable.ensembles.adaboost_dynamics import (
 )
 from learnable.ensembles.boosting_adaboost import StagewiseRegressor, minimax_margin, rounds_to_separate
 from learnable.ensembles.boosting_l1_path import monomials, path_direction
+from learnable.ensembles.boosting_l1_path.experiments import mixture
 from learnable.ensembles.regression_learners import LevelTree
 from learnable.ensembles.sorted_features import best_cut
 from learnable.ensembles.votes import vote
 from learnable.ensembles.weak_learners import Stump
 from learnable.foundations.classical_rules import PlugIn, PlugInDensity
 from learnable.foundations.vc_theory import TailBound, no_free_lunch
+from learnable.highdim.debiased_lasso import conditional_variance, efficiency_factor
 from learnable.kernels.svm_regularization_path import StepCurve
 from learnable.latent.entropy_estimation import log_prior, log_progression
 from learnable.latent.entropy_estimation.special import trigamma, trigamma_excess
@@ -92,9 +95,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("call", REFUSED)
+@pytest.mark.parametrize("call", REFUSED | FUZZED)
 def test_refused_with_a_reason(call):
-    run, message = REFUSED[call]
+    run, message = (REFUSED | FUZZED)[call]
     with pytest.raises((ValueError, TypeError), match=message):
         run()
 
@@ -127,3 +130,12 @@ def test_histories_are_still_accepted():
     """The checks above ask for what the package itself returns."""
     assert crossings(M, AdaBoostMatrix(M).run(40), 3) == []
     assert no_free_lunch(lambda s, f, K: np.zeros(K, int), 3, 2)[2]
+
+
+def test_what_is_right_still_passes():
+    """Calls that fuzzing led to with good arguments: the checks refuse nothing else."""
+    assert SUBSETS.error([1.0, 0]) == SUBSETS.error(np.array([0, 1])) == SUBSETS.error(c for c in (1, 0, 1))
+    assert CHAIN.query([0], {1: 1}).values.shape == (2,)
+    assert conditional_variance(np.eye(2), 0, [1]) == efficiency_factor(np.eye(2), 1) == 1.0
+    points, labels = mixture(0)
+    assert points.shape == (100, 2) and labels.sum() == 0

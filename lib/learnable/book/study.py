@@ -38,6 +38,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from learnable._cluster import joblib_backend
+from learnable._files import write_atomically
 from learnable._threads import one_thread
 from learnable.book.claims import with_error
 from learnable.book.sources import code_digest
@@ -416,10 +417,7 @@ def store(results, folder=RESULTS):
     kept = json.loads(path.read_text(encoding="utf-8"))["studies"] if path.exists() else {}
     kept |= {result.name: _record(result) for result in results}
     text = json.dumps({"chapter": chapter, "studies": dict(sorted(kept.items()))}, indent=1, ensure_ascii=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")  # whoever reads meanwhile, or after an abrupt end, finds a whole file
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_atomically(path, text + "\n")
     return path
 
 

@@ -10,10 +10,10 @@ from datetime import date
 from pathlib import Path
 
 import learnable
+from learnable._files import write_atomically
 
 from ._quick import nbformat
 from .masters import Assignment, autograder_zip
-from .tables import write_atomically
 
 __all__ = ["read_key", "release", "write_solutions"]
 

@@ -3,23 +3,12 @@
 import csv
 import io
 import json
-import os
 import re
 import unicodedata
-from pathlib import Path
 
 from .wire import clean
 
-__all__ = ["csv_text", "json_text", "table", "write_atomically"]
-
-
-def write_atomically(path, text):
-    """Write a file so that a reader sees either the old one or the whole new one."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8", errors="replace", newline="")
-    os.replace(temporary, path)
+__all__ = ["csv_text", "json_text", "table"]
 
 
 def table(book, roster=None, roster_id=None):

@@ -75,11 +75,10 @@ class SubsetEvaluator:
         return self._known[key]
 
     def _places(self, columns):
-        columns = columns if isinstance(columns, np.ndarray) else np.array(list(columns))
-        columns = np.unique(columns)
+        columns = np.unique(columns if isinstance(columns, np.ndarray) else np.array(list(columns)))
         if columns.size == 0:
             return columns.astype(np.int64)
-        if columns.ndim != 1 or columns.dtype.kind not in "biuf" or (columns != np.floor(columns)).any():
+        if columns.dtype.kind not in "biuf" or (columns != np.floor(columns)).any():
             raise ValueError("columns must be whole numbers, the places of columns")
         if columns[0] < 0 or columns[-1] >= self.n_features:
             raise ValueError(f"columns: places lie between 0 and {self.n_features - 1}")

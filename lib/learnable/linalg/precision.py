@@ -258,7 +258,7 @@ def threshold_components(S, threshold):
     return split_components(*component_labels(*_edges_above(S, np.broadcast_to(threshold, S.shape))))
 
 
-def factor(A):
+def factor(A, *, overwrite=False):
     """Cholesky factor of a symmetric C-contiguous matrix as LAPACK leaves it, or None where there is none.
 
     For callers that have checked their input: numbers are taken as they are. The factor is upper triangular in Fortran
@@ -268,6 +268,9 @@ def factor(A):
     Parameters
     ----------
     A : array-like of shape (p, p)
+        Only its lower triangle is read.
+    overwrite : bool, default=False
+        Whether `A` may be used up, which saves the copy.
 
     Examples
     --------
@@ -279,7 +282,8 @@ def factor(A):
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f"A must be square, got shape {A.shape}")
     # A symmetric C-ordered matrix is its own Fortran-ordered transpose: no copy beyond the one that is overwritten.
-    L, info = lapack.dpotrf(np.array(A.T, order="F", copy=True), lower=0, clean=0, overwrite_a=1)
+    A = A.T if overwrite else np.array(A.T, order="F", copy=True)
+    L, info = lapack.dpotrf(A, lower=0, clean=0, overwrite_a=1)
     return L if info == 0 else None
 
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 from learnable.features.unsupervised_feature_selection import _em
 from learnable.features.unsupervised_feature_selection.criteria import check_features
 from learnable.features.unsupervised_feature_selection.mixture import check_table
-from learnable.validation import Result, check_choice, check_rng, check_scalar, encode_labels
+from learnable.validation import Result, check_choice, check_has, check_rng, check_scalar, encode_labels
 
 __all__ = ["ClassErrors", "NoisyClusters", "class_error", "cv_class_error", "make_noisy_clusters", "recall_precision"]
 
@@ -220,8 +220,7 @@ def cv_class_error(estimator, X, y, *, cv=10, random_state=None):
     >>> found.n_clusters
     array([2, 2, 2, 2, 2])
     """
-    if not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
-        raise TypeError(f"estimator must be a clusterer with fit and predict, got {type(estimator).__name__}")
+    check_has(estimator, "estimator", "fit predict get_params", "a clusterer")
     X = check_table(X, constant=True)
     codes = encode_labels(y)[1]
     if len(codes) != len(X):

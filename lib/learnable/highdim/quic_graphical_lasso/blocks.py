@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
 
 from learnable.highdim.quic_graphical_lasso._kernels import block_of, set_block
-from learnable.linalg.precision import component_labels, factor_inverse, factor_logdet, split_components
+from learnable.linalg.precision import component_labels, factor, factor_inverse, factor_logdet, split_components
 
 # Components smaller than this are factorised, or solved, together: a call costs more than the arithmetic.
 SMALL = 128
@@ -53,9 +52,8 @@ class Blockwise:
                 moved = X + alpha * D
             else:
                 moved = block_of(X, block) + alpha * block_of(D, block)
-            # The lower triangle in rows is the upper one in columns: `factor` without its copy.
-            L, info = lapack.dpotrf(moved.T, lower=0, clean=0, overwrite_a=1)
-            if info != 0:
+            L = factor(moved, overwrite=True)
+            if L is None:
                 return None
             factors.append(L)
         return factors, sum(factor_logdet(L) for L in factors)

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.linalg import lapack
 
-from learnable.linalg.precision import factor_inverse, factor_logdet
+from learnable.linalg.precision import factor, factor_inverse, factor_logdet
 
 # Nanoseconds: of an entry of a Schur complement, of an entry of a row of the inverse for each neighbour and once, and
 # what LAPACK saves when a core of c variables loses one, RATE c^2 + CALL c.
@@ -63,8 +62,8 @@ class Elimination:
         if np.isnan(logdet):
             return None
         if core.size:
-            rest, info = lapack.dpotrf(rest.T, lower=0, clean=0, overwrite_a=1)
-            if info != 0:
+            rest = factor(rest, overwrite=True)
+            if rest is None:
                 return None
             logdet += factor_logdet(rest)
         return (ratios, pivots, rest), logdet

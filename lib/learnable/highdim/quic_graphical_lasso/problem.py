@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from scipy.linalg import lapack
 
 from learnable.highdim.quic_graphical_lasso._kernels import clip_lower
 from learnable.linalg.precision import factor, factor_inverse, factor_logdet, is_positive_definite
@@ -157,9 +156,8 @@ def duality_gap(X, S, Lambda, W=None):
 
 def clipped_gap(value, W, S, Lam):
     """f minus the dual objective at W projected onto the box, for callers that have checked their input."""
-    # The lower triangle in rows is the upper one in columns, which is all that LAPACK reads.
-    L, info = lapack.dpotrf(clip_lower(W, S, Lam).T, lower=0, clean=0, overwrite_a=1)
-    return max(value - factor_logdet(L) - len(S), 0.0) if info == 0 else np.inf
+    L = factor(clip_lower(W, S, Lam), overwrite=True)
+    return np.inf if L is None else max(value - factor_logdet(L) - len(S), 0.0)
 
 
 def check_problem(S, Lambda):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnable.validation import check_finite_array
+
 __all__ = ["ensemble_vs_base", "family_summary", "published_results"]
 
 # family: name,rank,accuracy,kappa ...
@@ -146,13 +148,9 @@ def family_summary(ranks, family):
 
     if isinstance(ranks, pd.Series) and isinstance(family, pd.Series):
         family = family.reindex(ranks.index)
-    if np.iscomplexobj(ranks):
-        raise ValueError("ranks must hold real numbers")
-    values, names = np.asarray(ranks, dtype=float), np.asarray(family, dtype=object)
-    if values.ndim != 1 or len(values) == 0 or values.shape != names.shape:
+    values, names = check_finite_array(ranks, "ranks", ndim=1), np.asarray(family, dtype=object)
+    if len(values) == 0 or values.shape != names.shape:
         raise ValueError("family must name the family of each of the ranks")
-    if not np.isfinite(values).all():
-        raise ValueError("ranks must be finite numbers")
     if pd.isna(names).any():
         raise ValueError("family must not be missing")
     groups = pd.Series(values).groupby(names)

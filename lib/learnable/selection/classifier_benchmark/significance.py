@@ -14,7 +14,7 @@ from scipy import stats
 
 from learnable.selection.classifier_benchmark.ranking import SAME, _column, _named, _ranks, _table
 from learnable.selection.multiple_tests import holm_pvalues
-from learnable.validation import Result, check_rng, check_scalar
+from learnable.validation import Result, check_finite_array, check_rng, check_scalar
 
 __all__ = [
     "FriedmanTest",
@@ -196,11 +196,7 @@ def nemenyi_groups(ranks, difference):
 
     difference = check_scalar(difference, "difference", low=0)
     names = list(ranks.index) if isinstance(ranks, pd.Series) else list(range(len(ranks)))
-    if np.iscomplexobj(ranks):
-        raise ValueError("ranks must hold real numbers")
-    values = np.asarray(ranks, dtype=float)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError("ranks must hold one finite number for each classifier")
+    values = check_finite_array(ranks, "ranks", ndim=1)
     order = np.argsort(values, kind="stable")
     ends = np.searchsorted(values[order], values[order] + difference, side="right")
     groups, reached = [], 0
