@@ -303,3 +303,22 @@ def test_many_small_cells_do_not_wait_for_their_threads():
             pass
     _threads._libraries.cache_clear()
     assert 1 <= before <= 3 and len(looked) == before + 1
+
+
+def test_what_the_book_alone_imports_makes_no_result(tmp_path):
+    """A helper of the engine may change without making every stored study stale; a method's helper may not."""
+    package = tmp_path / "learnable"
+    for folder in (package, package / "book", package / "part"):
+        folder.mkdir()
+        (folder / "__init__.py").write_text("")
+    (package / "book" / "study.py").write_text("from learnable._engine import run\n")
+    (package / "part" / "method.py").write_text("from learnable._shared import add\n")
+    experiments = package / "part" / "experiments.py"
+    experiments.write_text("from learnable.book.study import run\nfrom learnable.part.method import add\n")
+    for name in ("_engine", "_shared"):
+        (package / f"{name}.py").write_text("run = add = 1\n")
+    first = code_digest(experiments)
+    (package / "_engine.py").write_text("run = 'another'\n")
+    assert code_digest(experiments) == first
+    (package / "_shared.py").write_text("add = 'another'\n")
+    assert code_digest(experiments) != first

@@ -21,15 +21,16 @@ class Sources:
         self._parsed = cache(self._parse)
         self._stubs = cache(_stub)
 
-    def needed(self, tree, package=None):
+    def needed(self, tree, package=None, apart=None):
         """Files that the code in ``tree`` imports, directly or through others, in sorted order.
 
-        ``package`` are the names of the packages around the code, for its relative imports.
+        ``package`` are the names of the packages around the code, for its relative imports. Files below the folder
+        ``apart`` are left out, and so is what is imported through them alone.
         """
         pending, found = list(self.imported(tree, package)), set()
         while pending:
             path = pending.pop()
-            if path not in found:
+            if path not in found and apart not in path.parents:
                 found.add(path)
                 pending.extend(self.parse(path)[0])
         return sorted(found)
@@ -123,8 +124,8 @@ def strings(tree):
 def code_digest(path):
     """A hash of the code in a module's file and in all that it imports of the package; comments and docstrings apart.
 
-    ``learnable.book`` is left out, because it shows results and does not make them, and so is the package's own
-    ``__init__``, which holds the version.
+    ``learnable.book`` is left out with all that it alone imports, because it shows results and does not make them, and
+    so is the package's own ``__init__``, which holds the version.
     """
     path = Path(path).resolve()
     stamps, digest = _digests.get(path, ({}, None))
@@ -135,10 +136,9 @@ def code_digest(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = path.relative_to(library).parent.parts if inside else None
     root, shown = library / PACKAGE_NAME / "__init__.py", library / PACKAGE_NAME / "book"
-    needed = [file for file in sources(library).needed(tree, package) if file not in (path, root)]
+    needed = [file for file in sources(library).needed(tree, package, apart=shown) if file not in (path, root)]
     told = [["", _meaning(path, _stamp(path))]]
-    made = [file for file in needed if shown not in file.parents]
-    told += [[file.relative_to(library).as_posix(), _meaning(file, _stamp(file))] for file in made]
+    told += [[file.relative_to(library).as_posix(), _meaning(file, _stamp(file))] for file in needed]
     digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
     stubs = [file.with_suffix(".pyi") for file in needed if file.with_suffix(".pyi").exists()]
     _digests[path] = {file: _stamp(file) for file in (path, *needed, *stubs)}, digest
