@@ -24,8 +24,9 @@ from learnable.highdim.debiased_lasso import conditional_variance, efficiency_fa
 from learnable.kernels.kernels_and_regression import cooccurrence_proximity
 from learnable.kernels.named import named_gamma
 from learnable.kernels.svm_regularization_path import cv_path
-from learnable.linalg.precision import factor
-from learnable.optim.coordinate_descent import solve_lasso
+from learnable.linalg.precision import factor, factor_inverse, factor_logdet
+from learnable.optim.coordinate_descent import lasso_path, solve_gram_batch, solve_lasso
+from learnable.optim.homotopy import lasso_homotopy
 from learnable.selection.classifier_benchmark import cohen_kappa, evaluate, friedman_ranks, make_partitions
 from learnable.selection.classifier_benchmark.contestants import PNN
 from learnable.selection.cv_variance import nested_cv_interval
@@ -81,5 +82,13 @@ FUZZED = {
     "no path": (lambda: cv_path(X, Y, 2, path=3), "path must be an SVMPath"),
     "objects": (lambda: factor(np.array([[None, None], [None, None]])), "A must"),
     "not square": (lambda: factor(np.ones((2, 3))), "A must be square"),
+    "no factor": (lambda: factor_inverse([[1.0]]), "L must be a square float64 matrix"),
+    "factor of one row": (lambda: factor_logdet(np.ones((1, 2))), "L must be a square float64 matrix"),
+    "factor with a zero": (lambda: factor_inverse(np.zeros((2, 2))), "L must have a positive diagonal"),
+    "logarithm of a zero": (lambda: factor_logdet(np.zeros((2, 2))), "L must have a positive diagonal"),
+    "path of 1e300": (lambda: lasso_path(X * 1e300, Y.astype(float)), "X must have a largest absolute value"),
+    "response of 1e300": (lambda: solve_lasso(X, Y * 1e300, 0.1), "y must have a largest absolute value"),
+    "homotopy of 1e300": (lambda: lasso_homotopy(X * 1e300, Y.astype(float)), "X must have a largest absolute value"),
+    "complex weights": (lambda: solve_gram_batch(np.eye(2), np.eye(2), weights=[1j, 1.0]), "weights must be real"),
     "ridge of 1e300": (lambda: solve_lasso(X, Y.astype(float), 0.1, l2=1e300), "l2 must be"),
 }

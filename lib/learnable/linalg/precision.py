@@ -287,6 +287,16 @@ def factor(A, *, overwrite=False):
     return L if info == 0 else None
 
 
+def _diagonal_of_factor(L):
+    """The diagonal of what :func:`factor` returned; anything else is refused, as far as that can be seen in O(p)."""
+    if not (isinstance(L, np.ndarray) and L.dtype == np.float64 and L.ndim == 2 and L.shape[0] == L.shape[1] > 0):
+        raise ValueError("L must be a square float64 matrix, as factor returns it")
+    diagonal = np.diagonal(L)
+    if not (diagonal > 0).all():
+        raise ValueError("L must have a positive diagonal, as factor returns it")
+    return diagonal
+
+
 def factor_logdet(L):
     """Log-determinant from :func:`factor`.
 
@@ -300,7 +310,7 @@ def factor_logdet(L):
     >>> round(factor_logdet(factor(np.array([[4.0, 2.0], [2.0, 5.0]]))), 6) == round(float(np.log(16)), 6)
     True
     """
-    return 2.0 * float(np.log(np.diagonal(L)).sum())
+    return 2.0 * float(np.log(_diagonal_of_factor(L)).sum())
 
 
 def factor_inverse(L):
@@ -317,10 +327,8 @@ def factor_inverse(L):
     array([[ 1., -1.],
            [-1.,  2.]])
     """
-    inverse, info = lapack.dpotri(L, lower=0, overwrite_c=1)
-    if info != 0:  # a zero on the diagonal, which dpotrf does not let through
-        raise np.linalg.LinAlgError("the Cholesky factor is singular")
-    inverse = inverse.T
+    _diagonal_of_factor(L)
+    inverse = lapack.dpotri(L, lower=0, overwrite_c=1)[0].T
     _copy_lower_to_upper(inverse)
     return inverse
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from learnable.validation import Result, check_finite_array, check_scalar
+from learnable.validation import Result, check_finite_array, check_magnitude, check_scalar
 
 __all__ = ["Homotopy", "lasso_homotopy"]
 
@@ -89,8 +89,8 @@ def lasso_homotopy(X, y, *, center=False, min_alpha=0.0, max_iter=None):
            [1. , 0. ],
            [3. , 0.5]])
     """
-    X = check_finite_array(X, "X", ndim=2)
-    y = check_finite_array(y, "y", ndim=1)
+    X = check_magnitude(check_finite_array(X, "X", ndim=2), "X", smallest=0.0)
+    y = check_magnitude(check_finite_array(y, "y", ndim=1), "y", smallest=0.0)
     n, p = X.shape
     if n != y.size or n == 0 or p == 0:
         raise ValueError(f"X must have one row for each of the {y.size} entries of y, got shape {X.shape}")

@@ -5,7 +5,7 @@ from numba import njit
 
 from learnable.validation import check_finite_array
 
-__all__ = ["soft", "soft_threshold"]
+__all__ = ["soft_threshold"]
 
 
 def soft_threshold(z, r):

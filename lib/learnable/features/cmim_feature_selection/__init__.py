@@ -6,8 +6,8 @@ of them (Fleuret 2004).
 
 By concept:
 
-- :mod:`.selection`: CMIM as a function and as a transformer;
-- :mod:`.lazy`: one score call, and the orders in which calls are made;
+- :mod:`.selection`: CMIM as a function and as a transformer (its score calls, and the orders in which they are made,
+  are compiled and private);
 - :mod:`.rivals`: other filters; :mod:`.boosting`: boosting with columns as weak learners;
 - :mod:`.classifiers`: what the chosen columns are tried with;
 - :mod:`.binary_features`: edges of pictures and thresholds of continuous columns;

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnable.features.cmim_feature_selection import lazy
+from learnable.features.cmim_feature_selection import _lazy as lazy
 from learnable.features.information import CodedColumns, code_columns
 from learnable.features.selectors import DiscreteSelector
 from learnable.validation import check_choice, check_scalar, check_weights

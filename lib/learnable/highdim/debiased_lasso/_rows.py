@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from learnable.highdim.debiased_lasso._path import LOST, REACHED, REFUTED, UNDECIDED, walk
-from learnable.optim.coordinate_descent import gram_descent
+from learnable.optim.coordinate_descent.gram import gram_descent
 
 # Passes of the descent before the path takes over: a singular S may have no minimiser for it to find.
 PATIENCE, PATIENCE_REGULAR = 100, 500

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnable.highdim.debiased_lasso.coherence import check_sigma
 from learnable.highdim.debiased_lasso.programme import check_mu, decorrelate
-from learnable.optim.coordinate_descent import gram_descent
+from learnable.optim.coordinate_descent.gram import gram_descent
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = ["bounded_decorrelating_matrix"]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnable.optim.coordinate_descent import gram_descent, solve_gram, solve_lasso
+from learnable.optim.coordinate_descent import solve_gram, solve_lasso
+from learnable.optim.coordinate_descent.gram import gram_descent
 from learnable.validation import Result, check_choice, check_finite_array, check_scalar, warn_not_converged
 
 __all__ = ["ScaledLasso", "check_design", "lasso", "scaled_lasso", "sqrt_lasso", "universal_lam0"]

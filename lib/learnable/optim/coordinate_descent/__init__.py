@@ -22,7 +22,7 @@ By concept: :mod:`.lasso` and :mod:`.gram`, the two forms; `working_set` and `re
 dense table, and `compressed` for a sparse one; :mod:`.solutions`, what comes out.
 """
 
-from learnable.optim.coordinate_descent.gram import gram_descent, solve_gram, solve_gram_batch
+from learnable.optim.coordinate_descent.gram import solve_gram, solve_gram_batch
 from learnable.optim.coordinate_descent.lasso import lasso_path, max_alpha, solve_lasso
 from learnable.optim.coordinate_descent.solutions import GramBatch, LassoPath, LassoSolution
 
@@ -30,7 +30,6 @@ __all__ = [
     "GramBatch",
     "LassoPath",
     "LassoSolution",
-    "gram_descent",
     "lasso_path",
     "max_alpha",
     "solve_gram",

@@ -6,7 +6,7 @@ from numba import njit
 from learnable.optim.coordinate_descent.solutions import GramBatch, LassoSolution
 from learnable.validation import check_finite_array, check_scalar, check_symmetric, warn_not_converged
 
-__all__ = ["gram_descent", "solve_gram", "solve_gram_batch"]
+__all__ = ["solve_gram", "solve_gram_batch"]
 
 # Passes over the active coordinates between two over all, at most.
 INSIDE = 8
@@ -142,6 +142,8 @@ def _check_gram(Q, C, alpha, weights, l2, start):
     alpha = check_finite_array(alpha, "alpha")
     if (alpha < 0).any() or alpha.ndim > 1 or (alpha.ndim == 1 and alpha.size != k):
         raise ValueError("alpha must be non-negative: one number, or one for each problem")
+    if np.iscomplexobj(weights):
+        raise ValueError("weights must be real")
     W = np.ones((k, p)) if weights is None else np.asarray(weights, dtype=np.float64)
     if W.shape not in ((p,), (k, p)) or not (W >= 0).all():
         raise ValueError(f"weights must be non-negative, of shape {(p,)} or {(k, p)}")

@@ -208,6 +208,8 @@ def _with_unpenalised(data, w, weights, settings):
 def _check_weights(weights, p):
     if weights is None:
         return np.ones(p)
+    if np.iscomplexobj(weights):
+        raise ValueError("weights must be real")
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (p,):
         raise ValueError(f"weights must have {p} entries, got shape {weights.shape}")

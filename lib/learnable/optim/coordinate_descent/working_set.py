@@ -7,7 +7,7 @@ from learnable.optim.coordinate_descent._compressed import Columns, square_norms
 from learnable.optim.coordinate_descent.gram import gram_descent
 from learnable.optim.coordinate_descent.residual import residual_dense
 from learnable.optim.coordinate_descent.solutions import LassoSolution
-from learnable.validation import check_finite_array
+from learnable.validation import check_finite_array, check_magnitude
 
 # The largest working set whose Gram matrix is kept.
 LARGEST_GRAM = 6000
@@ -28,9 +28,10 @@ class Data:
                 X.sum_duplicates()
             if not np.isfinite(X.data).all():
                 raise ValueError("X must be finite")
+            check_magnitude(X.data, "X", smallest=0.0)
         else:
-            X = check_finite_array(X, "X", ndim=2)
-        y = check_finite_array(y, "y", ndim=1)
+            X = check_magnitude(check_finite_array(X, "X", ndim=2), "X", smallest=0.0)
+        y = check_magnitude(check_finite_array(y, "y", ndim=1), "y", smallest=0.0)
         if X.shape[0] != y.size or y.size == 0 or X.shape[1] == 0:
             raise ValueError(f"X must have one row for each of the {y.size} entries of y, got shape {X.shape}")
         self.X = X
