@@ -27,6 +27,8 @@ class QUICHistory:
         Sweeps of coordinate descent that led to X_t; zero for the closed form at a diagonal matrix.
     seconds : ndarray
         Time since the start.
+    descent_seconds : ndarray
+        What of that went into coordinate descent.
     gap : float
         Duality gap at the end: the value is within it of the minimum.
     converged : bool
@@ -41,6 +43,7 @@ class QUICHistory:
     step: np.ndarray
     n_sweeps: np.ndarray
     seconds: np.ndarray
+    descent_seconds: np.ndarray
     gap: float
     converged: bool
     n_blocks: int
@@ -52,7 +55,7 @@ class QUICHistory:
 
 
 def closed_form_log(d):
-    row = (float(np.log(d).sum() + d.size), 0.0, d.size, d.size, np.nan, 0, 0.0)
+    row = (float(np.log(d).sum() + d.size), 0.0, d.size, d.size, np.nan, 0, 0.0, 0.0)
     return np.array([row]), 0.0, True
 
 
@@ -70,6 +73,7 @@ def join(logs, n_blocks):
         step=np.where(np.isinf(steps), np.nan, steps),
         n_sweeps=padded[:, :, 5].max(axis=0).astype(np.int64),
         seconds=total[:, 6],
+        descent_seconds=total[:, 7],
         gap=float(sum(gap for _, gap, _ in logs)),
         converged=all(done for _, _, done in logs),
         n_blocks=n_blocks,

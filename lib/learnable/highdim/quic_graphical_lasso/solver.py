@@ -188,11 +188,11 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
         W = np.diag(1.0 / np.diagonal(X)) if diagonal else inverse(X)
     trace = float(np.vdot(S, X))
     value = -_logdet(X) + trace + float(np.vdot(Lam, np.abs(X)))
-    rows, step, used, gap, patience, polish = [], np.nan, 0, np.inf, 1, False
+    rows, step, used, gap, patience, polish, descent = [], np.nan, 0, np.inf, 1, False, 0.0
     for t in range(settings["max_iter"] + 1):
         free, n_nonzero, total, largest, norm, bound = kernels.scan(S, W, X, Lam)
         n_free = free[1].size
-        rows.append((value, total, n_free, n_nonzero, step, used, time.perf_counter() - started))
+        rows.append((value, total, n_free, n_nonzero, step, used, time.perf_counter() - started, descent))
         done, gap = _finished(value, kernels.Model(S, W, X, Lam), free, (bound, total, norm), settings)
         if done or t == settings["max_iter"]:
             break
@@ -212,8 +212,9 @@ def _solve(S, Lam, X, W, settings, callback, masks=None):
             limit, enough = (
                 (-(-(t + 1 + head_start) // 3) * patience, 1e-10 * largest) if adaptive else (settings["sweeps"], 0.0)
             )
-            model = kernels.Model(S, W, X, Lam)
+            model, since = kernels.Model(S, W, X, Lam), time.perf_counter()
             used = kernels.descend(model, free, D, np.zeros((p, p)), limit, enough)
+            descent += time.perf_counter() - since
             if polish and adaptive:
                 D = polished(S, W, X, Lam, D)
         if masks is None:
