@@ -11,6 +11,7 @@ import ast
 import dataclasses
 import importlib
 import inspect
+import itertools
 import pkgutil
 import re
 from dataclasses import dataclass, field
@@ -318,14 +319,11 @@ def _group(page, title):
     written = {f"learnable.{c.part}.{c.slug}": c for c in chapters()}
     below = [(module, group) for module, group in concepts(page).items() if module != path]
     lines += _titled("Modules", "-") if below else []
-    package = None
-    for module, group in below:
-        if package_of(module) != package:
-            package = package_of(module)
-            about = f" (:doc:`{written[package].title} </{written[package].docname}>`)" if package in written else ""
-            lines += [*_titled(package, "~"), *_targets(package, below), f"{summary(package)}{about}", ""]
-        lines += [f"- {_concept_link(page, module, group)}"]
-        lines += [""] if package_of(next_module(below, module)) != package else []
+    for package, modules in itertools.groupby(below, key=lambda item: package_of(item[0])):
+        modules = list(modules)
+        about = f" (:doc:`{written[package].title} </{written[package].docname}>`)" if package in written else ""
+        lines += [*_titled(package, "~"), *_targets(package, below), f"{summary(package)}{about}", ""]
+        lines += _folded(page, modules) if page != "numerics" else _listed(page, modules)
     return "\n".join(lines) + "\n"
 
 
@@ -336,10 +334,15 @@ def _targets(package, below):
     return [line for module in sorted(plain) for line in (f".. py:module:: {module}", "")]
 
 
-def next_module(below, module):
-    names = [name for name, _ in below]
-    place = names.index(module) + 1
-    return names[place] if place < len(names) else ""
+def _listed(page, modules):
+    return [*(f"- {_concept_link(page, module, group)}" for module, group in modules), ""]
+
+
+def _folded(page, modules):
+    """The names of a package behind one line: a part of eighteen chapters stays a page that a thumb can pass."""
+    size = sum(len(group) for _, group in modules)
+    words = [f"{size} name{'s' * (size > 1)}", f"{len(modules)} module{'s' * (len(modules) > 1)}"]
+    return [f".. dropdown:: {' in '.join(words)}", "", *(f"   {line}".rstrip() for line in _listed(page, modules)), ""]
 
 
 def _concept_link(page, module, group):

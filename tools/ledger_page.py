@@ -131,7 +131,8 @@ def _study_row(chapter, study, result):
     if is_stale(study):
         old = '<br><span class="ledger-because">the code has changed since</span>'
     elif again.get("digest") == study.digest:
-        old = f'<br><span class="ledger-scale">{again["cells"]} cells run again: equal</span>'
+        words = f"{again['cells']} cell{'s' * (again['cells'] > 1)} run again: equal"
+        old = f'<br><span class="ledger-scale">{words}</span>'
     else:
         old = ""
     return (
