@@ -3,10 +3,12 @@
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
+from learnable.ensembles.boosting_adaboost import stagewise_path
 from learnable.ensembles.boosting_l1_path import sparsify
 from learnable.ensembles.boosting_l1_path.experiments import mixture, unit_columns
 from learnable.ensembles.rademacher_tree_pruning import grow_prunable, grow_prune_test_split
 from learnable.ensembles.transfer_forests import TransferForestClassifier, classify_video, select_gamma
+from learnable.features.cmim_feature_selection import WeightedNeighbors
 from learnable.features.fcbf_feature_selection import make_balanced_corral
 from learnable.features.socp_feature_selection import (
     fisher_direction,
@@ -16,6 +18,8 @@ from learnable.features.socp_feature_selection import (
 )
 from learnable.features.subsets import NaiveBayesSubsets
 from learnable.features.unsupervised_feature_selection import cv_class_error, em
+from learnable.foundations.vc_theory import KIntervalERM, risk_decomposition
+from learnable.foundations.vc_theory.learners import density_loss
 from learnable.graphs.bn_learning_np_hard import order_search
 from learnable.graphs.bn_model_averaging import fitted_network
 from learnable.graphs.discrete import DiscreteNetwork
@@ -90,5 +94,9 @@ FUZZED = {
     "response of 1e300": (lambda: solve_lasso(X, Y * 1e300, 0.1), "y must have a largest absolute value"),
     "homotopy of 1e300": (lambda: lasso_homotopy(X * 1e300, Y.astype(float)), "X must have a largest absolute value"),
     "complex weights": (lambda: solve_gram_batch(np.eye(2), np.eye(2), weights=[1j, 1.0]), "weights must be real"),
+    "no law": (lambda: risk_decomposition(KIntervalERM(1), 3, 500, 20), "problem must be"),
+    "complex density": (lambda: density_loss(None, [1j]), "a density must be real"),
+    "stages of 1e300": (lambda: stagewise_path(X * 1e300, Y.astype(float), 0.1, 3), "X must have a largest"),
+    "neighbours at 1e300": (lambda: WeightedNeighbors().fit(X * 1e300, Y), "X must have a largest"),
     "ridge of 1e300": (lambda: solve_lasso(X, Y.astype(float), 0.1, l2=1e300), "l2 must be"),
 }

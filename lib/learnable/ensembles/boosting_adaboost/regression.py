@@ -240,7 +240,8 @@ def stagewise_path(X, y, eps, n_steps):
     >>> stagewise_path([[1.0, 0.0], [0.0, 1.0]], [0.3, -0.15], 0.1, 3).tolist()
     [[0.0, 0.0], [0.1, 0.0], [0.2, 0.0], [0.2, -0.1]]
     """
-    X, y = check_finite_array(X, "X", ndim=2), check_finite_array(y, "y", ndim=1)
+    X = check_magnitude(check_finite_array(X, "X", ndim=2), "X", smallest=0.0)
+    y = check_magnitude(check_finite_array(y, "y", ndim=1), "y", smallest=0.0)
     if len(X) != len(y) or X.shape[1] == 0:
         raise ValueError(f"X and y must have the same number of rows, and X a column; got {X.shape} and {y.shape}")
     eps = check_scalar(eps, "eps", low=0, closed="neither")

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.features.cmim_feature_selection.boosting import two_classes
-from learnable.validation import check_class_labels, check_scalar
+from learnable.validation import check_class_labels, check_magnitude, check_scalar
 
 __all__ = ["NaiveBayesThreshold", "WeightedNeighbors", "error_z_score"]
 
@@ -190,7 +190,7 @@ class WeightedNeighbors(_TwoClasses):
         X, y = validate_data(self, X, y)
         check_class_labels(y)
         self.classes_, codes = two_classes(y)
-        self._rows, self._codes = X.astype(float), codes
+        self._rows, self._codes = check_magnitude(X.astype(float), "X", smallest=0.0), codes
         ks = np.arange(1, max(min(largest, len(X) - 1), 1) + 1, 2)
         distance = self._squared(self._rows)
         np.fill_diagonal(distance, np.inf)
@@ -221,7 +221,7 @@ class WeightedNeighbors(_TwoClasses):
             Positive for the second class.
         """
         check_is_fitted(self, "n_neighbors_")
-        X = validate_data(self, X, reset=False).astype(float)
+        X = check_magnitude(validate_data(self, X, reset=False).astype(float), "X", smallest=0.0)
         positive = self._positive_among(self._squared(X), self.n_neighbors_)[:, -1]
         return self.positive_weight_ * positive - (1 - self.positive_weight_) * (self.n_neighbors_ - positive)
 

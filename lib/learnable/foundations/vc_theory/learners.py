@@ -56,6 +56,8 @@ def density_loss(y, density):
     >>> density_loss(None, [1.0, 0.5]).round(4).tolist()
     [-0.0, 0.6931]
     """
+    if np.iscomplexobj(density):
+        raise ValueError("a density must be real")
     density = np.asarray(density, float)
     if np.isnan(density).any() or (density < 0).any():
         raise ValueError("a density must not be negative")

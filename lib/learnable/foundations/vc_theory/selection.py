@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from learnable.foundations.vc_theory.learners import KIntervalERM, _BinaryRule, _inside, interval_path
-from learnable.validation import check_finite_array, check_rng, check_scalar, check_seed
+from learnable.validation import check_finite_array, check_has, check_rng, check_scalar, check_seed
 
 __all__ = [
     "PENALTIES",
@@ -415,6 +415,7 @@ def risk_decomposition(learner, problem, n, n_draws, class_risk=None, random_sta
     >>> round(parts.approximation, 4), bool(0 < parts.estimation < parts.approximation)
     (0.2286, True)
     """
+    check_has(problem, "problem", "bayes_risk", "an IntervalTruth or a problem with a known law")
     n_draws = check_scalar(n_draws, "n_draws", low=1, integer=True)
     rng = check_rng(random_state)
     bayes = problem.bayes_risk if isinstance(problem, IntervalTruth) else float(problem.bayes_risk())
