@@ -368,6 +368,22 @@ def test_theorem_5():
     assert without_inverse > 5
 
 
+def test_theorem_5_b_fails_where_a_support_vector_must_lie_above():
+    """All columns are right on the last row, so every vote gives it margin 1; the largest margin is 1/3.
+
+    The last column is wrong on the other rows and only lowers them, so that (a) holds, and (c) too.
+    """
+    M = np.array([[-1.0, 1, 1, -1], [1, -1, 1, -1], [1, 1, -1, -1], [1, 1, 1, 1]])
+    assert abs(np.linalg.det(M)) > 1
+    cycle = ad.Cycle(np.full((4, 4), 0.25), np.arange(4), np.full(4, 0.5), np.arange(4))
+    check = ad.theorem5_check(M, cycle)
+    assert check.rho == pytest.approx(1 / 3) and check.columns_suffice and check.invertible
+    assert not check.equal_margins and not check.sure
+    # Without that row, the vote (1, 1, 1)/3 gives all three exactly 1/3.
+    three = ad.Cycle(cycle.weights, np.arange(3), cycle.edges[:3], np.arange(3))
+    assert ad.theorem5_check(M, three).equal_margins
+
+
 # Counterexamples
 
 

@@ -385,6 +385,27 @@ def test_claim_10_block_risk_is_a_sum_of_two_risks():
     assert al.kblock_risk(hmm, log_f, [1, 0, 0, 1], 2) == np.inf
 
 
+def test_claim_10_kblock_minimises_the_sum_over_all_blocks_of_length_k():
+    """Blocks that stick out at either end count with the part that they share with the sequence."""
+    sharp = 0
+    for _, hmm, log_f in problems(60, seed=16, zeros=False, largest=5, spread=0.3):
+        oracle, n = Oracle(hmm, log_f), len(log_f)
+        same = oracle.paths[:, None, :] == oracle.paths[None, :, :]
+        with np.errstate(divide="ignore"):
+            cost = {
+                k: -sum(
+                    np.log(same[:, :, max(start, 0) : start + k].all(axis=2) @ oracle.posterior)
+                    for start in range(1 - k, n)
+                )
+                for k in (2, 3)
+            }
+        for k in (2, 3):
+            path = al.kblock(hmm, log_f, k)
+            assert oracle.value(cost[k], path) == pytest.approx(cost[k].min(), rel=1e-9)
+        sharp += oracle.value(cost[3], al.kblock(hmm, log_f, 2)) > cost[3].min() + 1e-6
+    assert sharp > 0, "no model tells k = 2 from k = 3"
+
+
 def test_claim_10_risks_are_monotone_in_k_and_reach_viterbi():
     ks = [1.5, 2, 3, 4, 6, 10, 30, 100, 1e4]
     for seed in range(5):
