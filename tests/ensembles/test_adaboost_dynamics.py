@@ -368,6 +368,14 @@ def test_theorem_5():
     assert without_inverse > 5
 
 
+def test_ties_are_a_share_of_the_rows_on_which_two_columns_differ():
+    """Only the first column is right on weight P = 1.84e-14, only the second on N = 2.16e-14: a lead of 0.08."""
+    M = np.array([[1.0, 1], [-1, -1], [1, -1], [1, -1], [-1, 1], [-1, 1]])
+    d = np.array([0.6, 0.4, 0.92e-14, 0.92e-14, 1.08e-14, 1.08e-14])
+    for tie_tol, column in ((0.1, 0), (0.05, 1), (1e-12, 1)):
+        assert ad.AdaBoostMatrix(M, tie_tol=tie_tol).run(1, d).columns.tolist() == [column]
+
+
 def test_theorem_5_b_fails_where_a_support_vector_must_lie_above():
     """All columns are right on the last row, so every vote gives it margin 1; the largest margin is 1/3.
 
