@@ -1,5 +1,6 @@
 """QUIC against brute force, scikit-learn, cvxpy and the theory of Hsieh et al. 2014."""
 
+import time
 import warnings
 
 import numpy as np
@@ -33,7 +34,7 @@ from learnable.highdim.quic_graphical_lasso import (
 )
 from learnable.highdim.quic_graphical_lasso.baselines import sinco
 from learnable.highdim.quic_graphical_lasso.estimators import max_penalty
-from learnable.highdim.quic_graphical_lasso.newton import free_set, newton_direction
+from learnable.highdim.quic_graphical_lasso.newton import free_set, newton_direction, polish
 from learnable.highdim.quic_graphical_lasso.solver import block_quic
 from learnable.linalg.precision import edge_list, support, support_rates, threshold_components
 
@@ -406,6 +407,29 @@ def test_strongly_correlated_variables_need_conjugate_gradients():
     assert duality_gap(X, S, Lam) <= 1.1e-8 * 50
     with pytest.warns(ConvergenceWarning):
         QUIC(S, Lam, sweeps=3, max_iter=60)
+
+
+def test_conjugate_gradients_minimise_the_model_on_a_face():
+    """With support and signs given the model is quadratic: its minimiser is the solution of one linear system."""
+    S, Lam = np.cov(np.random.default_rng(3).normal(size=(40, 6)).T) + 0.3, penalty_matrix(0.05, 6)
+    X = QUIC(S, Lam)[0]
+    signs, rows = np.sign(X), np.argwhere(X)
+    X = X * (1 + 0.05 * symmetric(6, np.random.default_rng(4), scale=1.0))
+    W = np.linalg.inv(X)
+    i, j = rows.T
+    # (W E W)_ij = sum_kl W_ik E_kl W_lj
+    E = np.zeros((6, 6))
+    E[i, j] = np.linalg.solve(W[np.ix_(i, i)] * W[np.ix_(j, j)], -(S - W + Lam * signs)[i, j])
+    assert np.array_equal(np.sign(X + E), signs) and (signs == 0).any(), "the minimiser lies on the face"
+    start, end, best = (model(D, X, W, S, Lam) for D in (np.zeros((6, 6)), polish(S, W, X, Lam, np.zeros((6, 6))), E))
+    assert start > best and best - 1e-12 <= end <= best + 1e-3 * (start - best)
+
+
+def test_seconds_count_from_the_start():
+    before = time.perf_counter()
+    seconds = QUIC(CHAIN, 0.1)[2].seconds
+    after = time.perf_counter()
+    assert seconds[0] >= 0 and (np.diff(seconds) >= 0).all() and 0 < seconds[-1] <= after - before
 
 
 def test_criterion_of_the_paper():
