@@ -464,6 +464,20 @@ def test_screening_theorem_blocks_and_their_solutions():
             np.testing.assert_allclose(X[at], alone, atol=2e-5)
 
 
+def test_a_component_is_solved_as_if_it_stood_alone():
+    """With a variable beside it that has no neighbour: the same steps, and that variable in closed form."""
+    rng = np.random.default_rng(0)
+    S = np.zeros((31, 31))
+    S[:30, :30] = np.cov((rng.normal(size=(60, 3)) @ rng.normal(size=(3, 30)) + rng.normal(size=(60, 30))).T)
+    S[30, 30] = 2.0
+    X, W, history = QUIC(S, 0.15)
+    alone, inverse, own = QUIC(S[:30, :30], 0.15)
+    assert history.n_blocks == 2 and own.n_blocks == 1 and history.n_iter == own.n_iter
+    np.testing.assert_allclose(X[:30, :30], alone, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(W[:30, :30], inverse, rtol=0, atol=1e-12)
+    assert (X[30, 30], W[30, 30]) == (1 / 2.15, 2.15) and not X[30, :30].any()
+
+
 def test_entries_between_components_are_never_free():
     S = blocks_case()
     Lam, iterates = penalty_matrix(0.12, len(S)), []
