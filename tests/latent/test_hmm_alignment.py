@@ -513,6 +513,24 @@ def test_claim_12_rabiner_blocks_maximise_and_meet_both_ends():
         np.testing.assert_array_equal(al.rabiner_blocks(hmm, log_f, 1), al.pmap(hmm, log_f))
 
 
+def test_ties_are_all_paths_within_the_tolerance_of_the_best():
+    """With a wide tolerance: what a path loses at one place is no longer there to be lost at another."""
+    several = 0
+    for _, hmm, log_f in problems(12, seed=18, zeros=False, largest=5, spread=0.5):
+        oracle, n, tol = Oracle(hmm, log_f), len(log_f), 0.05
+        same = oracle.paths[:, None, :] == oracle.paths[None, :, :]
+        with np.errstate(divide="ignore"):
+            cases = [(np.log(oracle.joint), al.viterbi(hmm, log_f, all_ties=True, tol=tol))]
+        for k in range(2, min(n, 3) + 1):
+            score = sum(same[:, :, t : t + k].all(axis=2) @ oracle.posterior for t in range(n - k + 1))
+            cases.append((score, al.rabiner_blocks(hmm, log_f, k, all_ties=True, tol=tol)))
+        for score, found in cases:
+            near = oracle.paths[score >= score.max() - tol * (1 + abs(score.max()))]
+            assert sorted(map(tuple, found)) == sorted(map(tuple, near))
+            several += len(near) > 2
+    assert several > 5
+
+
 def test_claim_13_cost_grows_linearly_with_n():
     """Exponent of the processor time between n = 1e4 and 1e6; the clock does not run while other work does."""
     x, _ = RING.sample(1_000_000, 0)
