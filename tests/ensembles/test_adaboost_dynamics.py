@@ -368,6 +368,37 @@ def test_theorem_5():
     assert without_inverse > 5
 
 
+def test_the_corner_where_the_triangle_closes_has_position_zero():
+    """(0, ½, ½) begins the first side and ends the last; a rounding error puts it on either, and `fold` takes both."""
+    for corner in ([0.0, 0.5, 0.5], [0.0, 0.5 - 1e-10, 0.5 + 1e-10], [0.0, 0.5 + 1e-10, 0.5 - 1e-10]):
+        assert ad.unfold(corner) == 0.0
+        np.testing.assert_allclose(ad.fold(ad.unfold(corner)), corner, atol=1e-9)
+
+
+def test_ties_are_a_share_of_the_rows_on_which_two_columns_differ():
+    """Only the first column is right on weight P = 1.84e-14, only the second on N = 2.16e-14: a lead of 0.08."""
+    M = np.array([[1.0, 1], [-1, -1], [1, -1], [1, -1], [-1, 1], [-1, 1]])
+    d = np.array([0.6, 0.4, 0.92e-14, 0.92e-14, 1.08e-14, 1.08e-14])
+    for tie_tol, column in ((0.1, 0), (0.05, 1), (1e-12, 1)):
+        assert ad.AdaBoostMatrix(M, tie_tol=tie_tol).run(1, d).columns.tolist() == [column]
+
+
+def test_theorem_5_b_fails_where_a_support_vector_must_lie_above():
+    """All columns are right on the last row, so every vote gives it margin 1; the largest margin is 1/3.
+
+    The last column is wrong on the other rows and only lowers them, so that (a) holds, and (c) too.
+    """
+    M = np.array([[-1.0, 1, 1, -1], [1, -1, 1, -1], [1, 1, -1, -1], [1, 1, 1, 1]])
+    assert abs(np.linalg.det(M)) > 1
+    cycle = ad.Cycle(np.full((4, 4), 0.25), np.arange(4), np.full(4, 0.5), np.arange(4))
+    check = ad.theorem5_check(M, cycle)
+    assert check.rho == pytest.approx(1 / 3) and check.columns_suffice and check.invertible
+    assert not check.equal_margins and not check.sure
+    # Without that row, the vote (1, 1, 1)/3 gives all three exactly 1/3.
+    three = ad.Cycle(cycle.weights, np.arange(3), cycle.edges[:3], np.arange(3))
+    assert ad.theorem5_check(M, three).equal_margins
+
+
 # Counterexamples
 
 

@@ -752,12 +752,26 @@ def test_absolute_loss_steps_are_medians():
     assert (np.diff(model.losses_) <= 1e-9).all()
 
 
+def test_absolute_loss_fits_the_signs_of_the_residuals():
+    """The negative gradient of |y - f| is sgn(y - f); half steps, so that no residual is zero."""
+    X, y = make_friedman1(90, random_state=2)
+    model = StagewiseRegressor("stump", loss="absolute", n_rounds=4, shrinkage=0.5).fit(X, y)
+    f = np.full(90, np.median(y))
+    for alpha, rule in zip(model.alphas_, model.rules_, strict=True):
+        signs, h = np.sign(y - f), rule.predict(X)
+        peer = DecisionTreeRegressor(max_depth=1).fit(X, signs).predict(X)
+        assert np.unique(h).size == 2
+        assert np.sum((signs - h) ** 2) == pytest.approx(np.sum((signs - peer) ** 2), rel=1e-10)
+        f += alpha * h
+
+
 def test_claim_13_orthonormal_design_soft_thresholds():
     rng = np.random.default_rng(21)
     Q, _ = np.linalg.qr(rng.normal(size=(50, 6)))
     b = np.array([5.0, -3.0, 2.0, 1.0, -0.5, 0.2])
     eps = 0.01
     path = stagewise_path(Q, Q @ b, eps, 900)
+    assert len(path) == 901
     for beta in path[::50]:
         norm = np.abs(beta).sum()
         shift = optimize.brentq(lambda s, norm=norm: np.maximum(np.abs(b) - s, 0).sum() - norm, 0, 5.0)
@@ -768,6 +782,7 @@ def test_stagewise_path_picks_the_best_single_fit():
     rng = np.random.default_rng(22)
     X, y = rng.normal(size=(40, 5)) * [1, 2, 5, 0.3, 1], rng.normal(size=40)
     path = stagewise_path(X, y, 0.01, 60)
+    assert len(path) == 61 and path[-1, 0] != 0
     for before, after in pairwise(path):
         r = y - X @ before
         left = [np.sum((r - X[:, k] * (r @ X[:, k]) / (X[:, k] @ X[:, k])) ** 2) for k in range(5)]
@@ -778,6 +793,11 @@ def test_stagewise_path_picks_the_best_single_fit():
     assert model.path_ == pytest.approx(path)
     # A residual that no feature sees ends the path.
     assert len(stagewise_path(np.eye(3)[:, :1], [0.0, 1.0, 1.0], 0.1, 50)) == 1
+    # So does one that three steps have reduced to a rounding error, in any unit of the target.
+    assert 0.3 - 0.1 - 0.1 - 0.1 != 0.0
+    for unit in (1e-6, 1.0, 1e6):
+        np.testing.assert_allclose(stagewise_path([[1.0]], [0.3 * unit], 0.1 * unit, 50)[-1], 0.3 * unit, rtol=1e-12)
+        assert len(stagewise_path([[1.0]], [0.3 * unit], 0.1 * unit, 50)) == 4
 
 
 def test_stagewise_follows_the_lasso_until_a_coefficient_turns():

@@ -377,6 +377,22 @@ def test_line_search_is_adaboost_for_signs_and_exact_otherwise():
     assert first[j] == pytest.approx(peer, abs=1e-6)
 
 
+def test_line_search_with_the_squared_loss_is_a_least_squares_fit_of_one_column():
+    rng = np.random.default_rng(14)
+    H, y = rng.normal(size=(30, 5)) * [1.0, 3.0, 0.2, 1.0, 2.0], rng.normal(size=30)
+    run = line_search_boost(H, y, "squared", n_steps=12, record=12)
+    beta, travelled = np.zeros(5), 0.0
+    for t in range(12):
+        residual = y - H @ beta
+        j = int(np.argmax(np.abs(residual @ H)))
+        step = np.linalg.lstsq(H[:, [j]], residual)[0][0]
+        beta[j] += step
+        travelled += abs(step)
+        assert run.chosen[t] == j
+        np.testing.assert_allclose(run.coefs[t + 1], beta, atol=1e-12)
+        assert run.length[t + 1] == pytest.approx(travelled)
+
+
 def test_large_scales_do_not_overflow():
     H, y = separable(1, n=30, J=4)
     run = bl.eps_boost(1e4 * H, y, "exponential", eps=1e-6, n_steps=50_000, record=np.array([50_000]))

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, optimize, stats
+from scipy import integrate, linalg, optimize, stats
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 from sklearn.utils.estimator_checks import check_estimator
 
 from learnable.datasets.regression import design_covariance, make_sparse_linear
 from learnable.highdim import debiased_lasso as dl
-from learnable.highdim.debiased_lasso._path import _floor, walk
+from learnable.highdim.debiased_lasso._path import _floor, _null_part, walk
 from learnable.highdim.debiased_lasso.coherence import closed_form_mu
 from learnable.highdim.debiased_lasso.competitors import aggregate_splits, nodewise_matrix, oracle_ols
 from learnable.highdim.debiased_lasso.inference import robust_sigma
@@ -67,6 +67,7 @@ def test_claim_dual_rows_match_a_generic_solver_and_close_the_gap():
         worst = np.abs(found.M @ S - np.eye(20)).max(axis=1)
         np.testing.assert_allclose(worst, mu, atol=1e-8)
         assert found.gap.max() < 1e-8 and found.feasible.all()
+        assert reference.gap.max() < 1e-4, "the same certificate, to the accuracy of that solver"
 
 
 def test_claim_plain_coordinate_descent_gives_the_same_row():
@@ -318,6 +319,24 @@ def test_the_path_ends_at_the_smallest_feasible_mu_with_its_null_vector():
         assert status == 1 and 0.999 * smallest[i] < floor <= smallest[i] + 1e-9
 
 
+def test_the_null_part_is_the_orthogonal_projection():
+    X = np.random.default_rng(4).standard_normal((6, 11))
+    b, d = np.random.default_rng(5).standard_normal(11), np.empty(11)
+    b[3] = 0.0
+    norm = _null_part(_null_space(X.T @ X / 6).basis, b, d)
+    null = linalg.null_space(X)
+    np.testing.assert_allclose(d, null @ (null.T @ b), atol=1e-12)
+    assert norm == pytest.approx(np.abs(d).sum())
+
+
+def test_a_sharper_tolerance_costs_iterations():
+    """They are counted over all stages of a search, so that asking for more digits never lowers the number."""
+    X = design(40, 20)
+    S = X.T @ X / 40
+    loose, sharp = (dl.decorrelate(S, 0.1, adaptive_mu=True, n_tries=0, tol=tol).n_iter for tol in (1e-3, 1e-12))
+    assert (loose > 0).all() and (sharp >= loose).all() and (sharp > loose).sum() > 10
+
+
 def test_only_a_null_vector_proves_anything():
     X = standardised(np.random.default_rng(0).standard_normal((6, 9)))
     S, d = X.T @ X / 6, np.linalg.svd(X)[2][-1]
@@ -413,6 +432,9 @@ def test_scaled_lasso_is_a_joint_minimum_and_equivariant():
     scaled = dl.scaled_lasso(X, 1000 * y)
     assert scaled.sigma == pytest.approx(1000 * found.sigma, rel=1e-7)
     np.testing.assert_allclose(scaled.coef, 1000 * found.coef, rtol=1e-5, atol=1e-8)
+    for unit in (1e-4, 1e4):  # the change that ends the iteration is relative
+        scaled = dl.scaled_lasso(X, unit * y)
+        assert scaled.n_iter == found.n_iter and scaled.sigma == pytest.approx(unit * found.sigma, rel=1e-9)
 
 
 def test_paper_penalty_of_the_scaled_lasso_zeroes_it_and_inflates_sigma():
@@ -608,6 +630,15 @@ def test_adaptive_mu_beats_the_papers_literal_value_on_the_support():
 
 
 # Regions, p-values, theory
+
+
+def test_a_p_value_equal_to_the_level_rejects():
+    """The p-value is the smallest level at which the hypothesis is rejected."""
+    made = make_sparse_linear(60, 8, n_nonzero=2, random_state=3)
+    model = dl.DebiasedLasso().fit(made.data, made.target)
+    for p in np.sort(model.pvalues_)[1:4]:
+        np.testing.assert_array_equal(model.test(float(p)), model.pvalues_ <= p)
+        assert model.test(float(p)).sum() == model.test(float(np.nextafter(p, 0))).sum() + 1
 
 
 def test_confidence_region_is_the_chi_squared_ellipsoid_and_covers(reduced):

@@ -1,5 +1,6 @@
 """QUIC against brute force, scikit-learn, cvxpy and the theory of Hsieh et al. 2014."""
 
+import time
 import warnings
 
 import numpy as np
@@ -33,7 +34,7 @@ from learnable.highdim.quic_graphical_lasso import (
 )
 from learnable.highdim.quic_graphical_lasso.baselines import sinco
 from learnable.highdim.quic_graphical_lasso.estimators import max_penalty
-from learnable.highdim.quic_graphical_lasso.newton import free_set, newton_direction
+from learnable.highdim.quic_graphical_lasso.newton import free_set, newton_direction, polish
 from learnable.highdim.quic_graphical_lasso.solver import block_quic
 from learnable.linalg.precision import edge_list, support, support_rates, threshold_components
 
@@ -408,6 +409,29 @@ def test_strongly_correlated_variables_need_conjugate_gradients():
         QUIC(S, Lam, sweeps=3, max_iter=60)
 
 
+def test_conjugate_gradients_minimise_the_model_on_a_face():
+    """With support and signs given the model is quadratic: its minimiser is the solution of one linear system."""
+    S, Lam = np.cov(np.random.default_rng(3).normal(size=(40, 6)).T) + 0.3, penalty_matrix(0.05, 6)
+    X = QUIC(S, Lam)[0]
+    signs, rows = np.sign(X), np.argwhere(X)
+    X = X * (1 + 0.05 * symmetric(6, np.random.default_rng(4), scale=1.0))
+    W = np.linalg.inv(X)
+    i, j = rows.T
+    # (W E W)_ij = sum_kl W_ik E_kl W_lj
+    E = np.zeros((6, 6))
+    E[i, j] = np.linalg.solve(W[np.ix_(i, i)] * W[np.ix_(j, j)], -(S - W + Lam * signs)[i, j])
+    assert np.array_equal(np.sign(X + E), signs) and (signs == 0).any(), "the minimiser lies on the face"
+    start, end, best = (model(D, X, W, S, Lam) for D in (np.zeros((6, 6)), polish(S, W, X, Lam, np.zeros((6, 6))), E))
+    assert start > best and best - 1e-12 <= end <= best + 1e-3 * (start - best)
+
+
+def test_seconds_count_from_the_start():
+    before = time.perf_counter()
+    seconds = QUIC(CHAIN, 0.1)[2].seconds
+    after = time.perf_counter()
+    assert seconds[0] >= 0 and (np.diff(seconds) >= 0).all() and 0 < seconds[-1] <= after - before
+
+
 def test_criterion_of_the_paper():
     X, _, history = QUIC(CHAIN, 0.2, tol=1e-9, criterion="subgradient")
     sub = np.abs(min_norm_subgradient(X, CHAIN, 0.2)).sum()
@@ -438,6 +462,20 @@ def test_screening_theorem_blocks_and_their_solutions():
             at = np.ix_(block, block)
             alone = QUIC(S[at], Lam[at], tol=1e-11, screen=False)[0]
             np.testing.assert_allclose(X[at], alone, atol=2e-5)
+
+
+def test_a_component_is_solved_as_if_it_stood_alone():
+    """With a variable beside it that has no neighbour: the same steps, and that variable in closed form."""
+    rng = np.random.default_rng(0)
+    S = np.zeros((31, 31))
+    S[:30, :30] = np.cov((rng.normal(size=(60, 3)) @ rng.normal(size=(3, 30)) + rng.normal(size=(60, 30))).T)
+    S[30, 30] = 2.0
+    X, W, history = QUIC(S, 0.15)
+    alone, inverse, own = QUIC(S[:30, :30], 0.15)
+    assert history.n_blocks == 2 and own.n_blocks == 1 and history.n_iter == own.n_iter
+    np.testing.assert_allclose(X[:30, :30], alone, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(W[:30, :30], inverse, rtol=0, atol=1e-12)
+    assert (X[30, 30], W[30, 30]) == (1 / 2.15, 2.15) and not X[30, :30].any()
 
 
 def test_entries_between_components_are_never_free():

@@ -385,6 +385,27 @@ def test_claim_10_block_risk_is_a_sum_of_two_risks():
     assert al.kblock_risk(hmm, log_f, [1, 0, 0, 1], 2) == np.inf
 
 
+def test_claim_10_kblock_minimises_the_sum_over_all_blocks_of_length_k():
+    """Blocks that stick out at either end count with the part that they share with the sequence."""
+    sharp = 0
+    for _, hmm, log_f in problems(60, seed=16, zeros=False, largest=5, spread=0.3):
+        oracle, n = Oracle(hmm, log_f), len(log_f)
+        same = oracle.paths[:, None, :] == oracle.paths[None, :, :]
+        with np.errstate(divide="ignore"):
+            cost = {
+                k: -sum(
+                    np.log(same[:, :, max(start, 0) : start + k].all(axis=2) @ oracle.posterior)
+                    for start in range(1 - k, n)
+                )
+                for k in (2, 3)
+            }
+        for k in (2, 3):
+            path = al.kblock(hmm, log_f, k)
+            assert oracle.value(cost[k], path) == pytest.approx(cost[k].min(), rel=1e-9)
+        sharp += oracle.value(cost[3], al.kblock(hmm, log_f, 2)) > cost[3].min() + 1e-6
+    assert sharp > 0, "no model tells k = 2 from k = 3"
+
+
 def test_claim_10_risks_are_monotone_in_k_and_reach_viterbi():
     ks = [1.5, 2, 3, 4, 6, 10, 30, 100, 1e4]
     for seed in range(5):
@@ -490,6 +511,24 @@ def test_claim_12_rabiner_blocks_maximise_and_meet_both_ends():
             last = al.rabiner_blocks(hmm, log_f, n)
             np.testing.assert_allclose(oracle.value(oracle.posterior, last), oracle.posterior.max(), rtol=1e-9)
         np.testing.assert_array_equal(al.rabiner_blocks(hmm, log_f, 1), al.pmap(hmm, log_f))
+
+
+def test_ties_are_all_paths_within_the_tolerance_of_the_best():
+    """With a wide tolerance: what a path loses at one place is no longer there to be lost at another."""
+    several = 0
+    for _, hmm, log_f in problems(12, seed=18, zeros=False, largest=5, spread=0.5):
+        oracle, n, tol = Oracle(hmm, log_f), len(log_f), 0.05
+        same = oracle.paths[:, None, :] == oracle.paths[None, :, :]
+        with np.errstate(divide="ignore"):
+            cases = [(np.log(oracle.joint), al.viterbi(hmm, log_f, all_ties=True, tol=tol))]
+        for k in range(2, min(n, 3) + 1):
+            score = sum(same[:, :, t : t + k].all(axis=2) @ oracle.posterior for t in range(n - k + 1))
+            cases.append((score, al.rabiner_blocks(hmm, log_f, k, all_ties=True, tol=tol)))
+        for score, found in cases:
+            near = oracle.paths[score >= score.max() - tol * (1 + abs(score.max()))]
+            assert sorted(map(tuple, found)) == sorted(map(tuple, near))
+            several += len(near) > 2
+    assert several > 5
 
 
 def test_claim_13_cost_grows_linearly_with_n():

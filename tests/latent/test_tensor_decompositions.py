@@ -387,6 +387,18 @@ def test_order_four_with_both_signs():
         td.tensor_eig(T, method="stop")
 
 
+def test_the_default_shift_is_twice_the_frobenius_norm():
+    """One step by hand: T(I, u, u) + 2 ||T||_F u, normalised."""
+    rng = np.random.default_rng(5)
+    T = td.symmetrize(rng.normal(size=(4, 4, 4)))
+    u = np.array([0.5, -0.5, 0.1, 0.7])
+    u /= np.linalg.norm(u)
+    step = np.einsum("ijk,j,k->i", T, u, u) + 2 * np.sqrt((T**2).sum()) * u
+    theta, values = shifted_power(T, u, max_iter=1)
+    np.testing.assert_allclose(theta, step / np.linalg.norm(step), atol=1e-12)
+    assert values[0] == pytest.approx(np.einsum("ijk,i,j,k->", T, u, u, u))
+
+
 def test_shifted_iteration_is_monotone_where_the_plain_one_oscillates():
     # A tensor of the kind of Kofidis and Regalia (2002): no orthogonal decomposition, and the plain iteration cycles.
     T = np.zeros((2, 2, 2))
