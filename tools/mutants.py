@@ -119,7 +119,11 @@ def choose(slug, count, seed, only=""):
         found.setdefault((mutant.path, mutant.line), []).append(mutant)
     rng = random.Random(f"{slug} {seed}")
     places = rng.sample(sorted(found), min(count, len(found)))
-    tests = sorted((ROOT / "tests" / chapter.part).glob(f"test_{slug}*.py"))
+    tests = sorted(
+        path
+        for kind in ("test_", "test_mutants_")
+        for path in (ROOT / "tests" / chapter.part).glob(f"{kind}{slug}*.py")
+    )
     return [rng.choice(found[place]) for place in places], [path.relative_to(ROOT) for path in tests]
 
 
@@ -127,11 +131,11 @@ def survives(mutant, tests, copy):
     """Whether all tests pass with the change in the copy."""
     place = copy / mutant.path.relative_to(ROOT)
     original = mutant.path.read_text(encoding="utf-8")
-    _replace(place, mutant.apply(original))
+    place.write_text(mutant.apply(original), encoding="utf-8")
     try:
         return _pass(tests, copy)
     finally:
-        _replace(place, original)
+        place.write_text(original, encoding="utf-8")
 
 
 def _pass(tests, copy):
@@ -145,11 +149,6 @@ def _pass(tests, copy):
         return False
 
 
-def _replace(path, text):
-    path.unlink()  # the copy shares its files with the project
-    path.write_text(text, encoding="utf-8")
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("slug", nargs="+")
@@ -160,7 +159,7 @@ def main(arguments=None):
     left = 0
     with tempfile.TemporaryDirectory(dir=ROOT.parent) as folder:
         copy = Path(folder) / "project"
-        shutil.copytree(ROOT, copy, copy_function=os.link, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
         for slug in options.slug:
             planted, tests = choose(slug, options.count, options.seed, options.only)
             if not _pass(tests, copy):
