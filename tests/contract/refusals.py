@@ -25,8 +25,10 @@ from learnable.graphs.bn_model_averaging import fitted_network
 from learnable.graphs.discrete import DiscreteNetwork
 from learnable.graphs.hub_graphical_models import GaussianLoss, hub_covariance
 from learnable.highdim.debiased_lasso import conditional_variance, efficiency_factor
-from learnable.kernels.kernels_and_regression import cooccurrence_proximity
+from learnable.kernels.kernels_and_regression import cooccurrence_proximity, epsilon_objective
 from learnable.kernels.named import named_gamma
+from learnable.kernels.smo import regression
+from learnable.kernels.support_vector_machines import C_to_D, SquaredNuSVM
 from learnable.kernels.svm_regularization_path import cv_path
 from learnable.linalg.precision import factor, factor_inverse, factor_logdet
 from learnable.optim.coordinate_descent import lasso_path, solve_gram_batch, solve_lasso
@@ -98,5 +100,10 @@ FUZZED = {
     "complex density": (lambda: density_loss(None, [1j]), "a density must be real"),
     "stages of 1e300": (lambda: stagewise_path(X * 1e300, Y.astype(float), 0.1, 3), "X must have a largest"),
     "neighbours at 1e300": (lambda: WeightedNeighbors().fit(X * 1e300, Y), "X must have a largest"),
+    "cache without end": (lambda: regression(np.eye(2), [0.0, 1.0], epsilon=0.1, cache_mb=10**400), "cache_mb must be"),
+    "price without end": (lambda: regression(np.eye(2), [0.0, 1.0], epsilon=0.1, C=10**400), "C must fit"),
+    "tolerance of a price": (lambda: C_to_D(np.eye(2), [-1, 1], 1.0, tol=1e18), "tol must be"),
+    "one point twice": (lambda: SquaredNuSVM(D=0.1).fit(0 * X, Y), "X must hold at least two different points"),
+    "penalty without end": (lambda: epsilon_objective(np.eye(1), [0.0], [1.0], 0.0, 10**400, 0.1), "alpha must be"),
     "ridge of 1e300": (lambda: solve_lasso(X, Y.astype(float), 0.1, l2=1e300), "l2 must be"),
 }

@@ -844,3 +844,10 @@ def test_leave_one_out_residuals_that_do_not_exist_warn():
     with pytest.warns(RuntimeWarning, match="leave-one-out residuals are not determined"):
         path = ridge_path(X, np.arange(4.0), [0.0, 1.0])
     assert np.isnan(path.loo_mse[0]) and np.isfinite(path.loo_mse[1])
+
+
+def test_gcv_has_a_limit_where_the_penalty_vanishes():
+    """Interpolation: residuals and n - df vanish together, and n sum r^2 / (n - df)^2 tends to n sum d^2 / (tr G)^2."""
+    K, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([0.0, 4.0])
+    small, limit = kernel_ridge_path(K, y, [1e-300, 1e-9]).gcv
+    assert small == pytest.approx(limit, rel=1e-8) and np.isfinite(small)

@@ -54,6 +54,7 @@ def epsilon_objective(K, y, dual_coef, intercept, alpha, epsilon, power=1):
     >>> float(epsilon_objective(np.eye(2), np.array([1.0, -1.0]), np.array([0.5, -0.5]), 0.0, 1.0, 0.1))
     1.3
     """
+    alpha, intercept = check_scalar(alpha, "alpha", low=0), check_scalar(intercept, "intercept")
     fitted = K @ dual_coef
     return epsilon_loss(y - fitted - intercept, epsilon, power) + alpha * float(dual_coef @ fitted)
 

@@ -242,8 +242,7 @@ def kernel_ridge_path(K, y, alphas):
     residuals = alphas * dual
     loo = residuals / remainder
     df = n - remainder.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gcv = n * np.sum(residuals**2, axis=0) / (n - df) ** 2
+    gcv = n * np.sum((residuals / remainder.sum(axis=0)) ** 2, axis=0)  # n - df, whose squares underflow
     return KernelRidgePath(
         alphas,
         dual.T,

@@ -106,7 +106,10 @@ class Problem:
 def as_vector(value, size, name, *, low=-np.inf, allow_inf=False):
     if type(value) is float and low <= value < np.inf:
         return np.full(size, value)  # the usual case; what follows costs ten times more on small problems
-    value = np.asarray(value, dtype=float)
+    try:
+        value = np.asarray(value, dtype=float)
+    except OverflowError:
+        raise ValueError(f"{name} must fit into a floating-point number") from None
     if value.ndim > 1 or (value.ndim == 1 and value.size != size):
         raise ValueError(f"{name} must be a number or have one entry for each of the {size} points, got {value.shape}")
     bad = np.isnan(value) if allow_inf else ~np.isfinite(value)

@@ -231,4 +231,5 @@ def _violation(state, equality):
 
 def source_for(K, X, cache_mb, tol):
     """A source of columns, in the precision that the tolerance needs."""
+    cache_mb = check_scalar(cache_mb, "cache_mb", low=0.0)
     return as_source(K, X, cache_mb=cache_mb, dtype=np.float32 if tol >= 1e-5 else np.float64)

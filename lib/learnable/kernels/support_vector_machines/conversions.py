@@ -62,6 +62,7 @@ def C_to_D(K, y, C, *, tol=1e-8):
     (0.5, 1.0, 0.5)
     """
     C = check_scalar(C, "C", low=0.0, closed="neither")
+    tol = check_scalar(tol, "tol", low=0.0, high=1.0, closed="neither")
     s = smo.classification(K, y, C, tol=tol)
     return _conversion(s, C)
 

@@ -429,6 +429,8 @@ class SquaredNuSVM(_KernelMachine):
         source = self._source(self._centred(X))
         options = {"norm": 2, "tol": tol, "max_iter": self.max_iter, "cache_mb": self.cache_mb}
         found, rounding, largest = {}, {}, float(source.diagonal.max())
+        if not largest > 0.0:
+            raise ValueError("X must hold at least two different points, or no line has a margin")
 
         def log_D(log_C):
             s = smo.classification(source, signs, float(np.exp(log_C)), **options)
