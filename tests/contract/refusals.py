@@ -100,7 +100,10 @@ FUZZED = {
     "complex density": (lambda: density_loss(None, [1j]), "a density must be real"),
     "stages of 1e300": (lambda: stagewise_path(X * 1e300, Y.astype(float), 0.1, 3), "X must have a largest"),
     "neighbours at 1e300": (lambda: WeightedNeighbors().fit(X * 1e300, Y), "X must have a largest"),
-    "cache without end": (lambda: regression(np.eye(2), [0.0, 1.0], epsilon=0.1, cache_mb=10**400), "cache_mb must be"),
+    "cache without end": (
+        lambda: regression(np.eye(2), [0.0, 1.0], epsilon=0.1, C=1.0, cache_mb=10**400),
+        "cache_mb must be",
+    ),
     "price without end": (lambda: regression(np.eye(2), [0.0, 1.0], epsilon=0.1, C=10**400), "C must fit"),
     "tolerance of a price": (lambda: C_to_D(np.eye(2), [-1, 1], 1.0, tol=1e18), "tol must be"),
     "one point twice": (lambda: SquaredNuSVM(D=0.1).fit(0 * X, Y), "X must hold at least two different points"),

@@ -144,7 +144,7 @@ def blocks(random_state, *, size, alpha, method):
 
 
 @study(
-    source="Hsieh et al. 2014, Table 2 and Sec. 5.4",
+    source="Hsieh et al. 2014, Table 2 and Sec. 5.2.3",
     paper=[
         {"repetitions": 1, "graph": ["chain"], "p": [4000], "alpha": [0.4]},
         {"repetitions": 1, "graph": ["random"], "p": [4000], "alpha": [0.08, 0.05]},
