@@ -844,3 +844,36 @@ def test_leave_one_out_residuals_that_do_not_exist_warn():
     with pytest.warns(RuntimeWarning, match="leave-one-out residuals are not determined"):
         path = ridge_path(X, np.arange(4.0), [0.0, 1.0])
     assert np.isnan(path.loo_mse[0]) and np.isfinite(path.loo_mse[1])
+
+
+@pytest.mark.parametrize("machine", [EpsilonSVR, EpsilonRidge])
+def test_the_tolerance_has_the_unit_of_the_response(machine):
+    """In another unit of y the same steps lead to the same function, and the solver stops at the same one."""
+    X, y = sinc_data(40)
+    alpha, epsilon, unit = 0.1, 0.05, 2.0**20  # a power of two: no digit changes
+    plain = machine(gamma=0.5, alpha=alpha, epsilon=epsilon, tol=1e-3).fit(X, y)
+    price = alpha / unit if machine is EpsilonSVR else alpha  # the loss has the unit of y or of its square
+    scaled = machine(gamma=0.5, alpha=price, epsilon=unit * epsilon, tol=1e-3).fit(X, unit * y)
+    assert scaled.n_iter_ == plain.n_iter_ > 20
+    np.testing.assert_allclose(scaled.dual_coef_, unit * plain.dual_coef_, rtol=1e-12)
+
+
+def test_a_column_that_others_make_up_to_rounding_counts_as_dependent():
+    """Without a penalty the shortest of all solutions is asked for: B (B'B)^-1 v if X = A B' and v is that of A."""
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((4000, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [0.3, -0.7]])
+    y = A @ [1.0, 2.0] + rng.standard_normal(4000)
+    path = ridge_path(A @ B.T, y, [0.0])
+    v = np.linalg.lstsq(A - A.mean(axis=0), y - y.mean(), rcond=None)[0]
+    np.testing.assert_allclose(path.coefs[0], B @ np.linalg.solve(B.T @ B, v), rtol=1e-10)
+    assert path.df[0] == pytest.approx(3.0)  # two directions and the intercept
+
+
+def test_newton_ends_where_the_representer_is_exact():
+    """With squared hinges lam c_i = y_i (1 - y_i f_i)_+, and these sum to zero: both to rounding error."""
+    x, values = sinc_data(40)
+    y, K, lam = np.where(values > 0.3, 1.0, -1.0), Gaussian(0.5)(x), 1e-3
+    answer = representer_solve(K, y, "hinge", lam, power=2)
+    slack = y * np.maximum(1.0 - y * answer.values, 0.0)
+    np.testing.assert_allclose(K @ answer.coef, K @ slack / lam, atol=1e-9)  # quasi-Newton steps alone: 1e-6
+    assert abs(slack.sum()) < 1e-12
