@@ -201,6 +201,9 @@ def test_default_widths_are_those_of_the_docstring():
     kde = PlugInDensity("kde").fit(X, y)
     widths = [f.__self__.bandwidth for f in kde.densities_]
     np.testing.assert_allclose(widths, [s * m ** (-1 / 6) for s, m in zip(spread, n, strict=True)])
+    histogram = PlugInDensity("histogram").fit(X, y)
+    widths = [f.width for f in histogram.densities_]
+    np.testing.assert_allclose(widths, [3.5 * s * m ** (-1 / 4) for s, m in zip(spread, n, strict=True)])
 
 
 def test_validation_gives_ties_to_the_smaller_tree():
