@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from learnable.foundations.tail_bounds import finite_class, vapnik_tail, vc_tail, zero_error_tail
+from learnable.foundations.tail_bounds import dkw, finite_class, vapnik_tail, vc_tail, zero_error_tail
 from learnable.foundations.vc_theory import (
     SRM,
     IntervalTruth,
@@ -25,8 +25,10 @@ def test_constants_of_the_bounds_are_those_of_the_source():
     eps, n, V = 0.9, 40_000.0, 3
     printed = {
         "hoeffding": (hoeffding(), np.log(2) - 2 * n * eps**2),
+        "dkw": (dkw(), np.log(2) - 2 * n * eps**2),
         "finite": (finite_class(7), np.log(2 * 7) - 2 * n * eps**2),
         "vc": (vc_tail(V), np.log(8) + V * np.log(n + 1) - n * eps**2 / 32),
+        "vc, S(n) given": (vc_tail(log_shatter=5.0, exponent=8.0), np.log(8) + 5.0 - n * eps**2 / 8),
         "vapnik": (vapnik_tail(V), np.log(4) + V * np.log(2 * n + 1) - n * (eps - 1 / n) ** 2),
         "erm": (erm_tail(V), np.log(8) + V * np.log(n + 1) - n * eps**2 / 128),
         "zero": (zero_error_tail(V), np.log(2) + V * np.log(2 * n + 1) - n * eps / 2 * np.log(2)),
@@ -34,6 +36,7 @@ def test_constants_of_the_bounds_are_those_of_the_source():
     for name, (bound, expected) in printed.items():
         assert float(bound.log_tail(eps, n)) == pytest.approx(expected, rel=1e-12), name
     assert float(vc_mean(n, V=V)) == pytest.approx(2 * np.sqrt((V * np.log(n + 1) + np.log(2)) / n), rel=1e-12)
+    assert float(vc_mean(n, log_shatter=5.0)) == pytest.approx(2 * np.sqrt((5.0 + np.log(2)) / n), rel=1e-12)
     assert float(erm_mean(n, V)) == pytest.approx(4 * np.sqrt((V * np.log(n + 1) + np.log(2)) / n), rel=1e-12)
 
 
