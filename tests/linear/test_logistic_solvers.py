@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from learnable.linear.linear_discrimination import LogisticDiscriminant, SeparationWarning
+from learnable.linear.linear_discrimination import _quasi_newton as solvers
 from learnable.linear.linear_discrimination import logistic as module
-from learnable.linear.linear_discrimination._quasi_newton import moments, quasi_newton, worthwhile
+from learnable.linear.linear_discrimination._quasi_newton import logistic_terms, moments, quasi_newton, worthwhile
 
 
 def data(n=4000, d=30, seed=0):
@@ -101,3 +102,29 @@ def test_moments_in_one_pass():
     np.testing.assert_allclose(
         spread, np.sqrt(np.average((X - expected) ** 2, axis=0, weights=weights)), rtol=1e-6, atol=1e-13
     )
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_blocks_add_up_and_keep_the_extremes(equal):
+    """One block after another: likelihood and residuals are sums, margin and |eta| the extremes of all blocks."""
+    rng = np.random.default_rng(3)
+    sign, weights = rng.choice([-1.0, 1.0], 300), np.full(300, 0.5) if equal else rng.uniform(0.2, 3.0, 300)
+    eta = rng.normal(size=300) * np.repeat([4.0, 0.1], 150)  # both extremes lie in the first block
+    residual, sums = np.empty(300), np.array([0.0, 0.0, np.inf, 0.0, 0.0])[:4]
+    for part in (slice(0, 150), slice(150, 300)):
+        logistic_terms(eta[part], sign[part], weights[part], equal, residual[part], sums)
+    margins = sign * eta
+    np.testing.assert_allclose(residual, sign * weights / (1 + np.exp(margins)), rtol=1e-12)
+    expected = [-weights @ np.logaddexp(0.0, -margins), residual.sum(), margins.min(), np.abs(eta).max()]
+    np.testing.assert_allclose(sums, expected, rtol=1e-12)
+
+
+def test_whole_steps_come_first(monkeypatch):
+    """Near the maximum the whole step is right, so that a step costs one look at the data, seldom more."""
+    X, y = data()
+    looks = []
+    original = solvers._Loss.__call__
+    monkeypatch.setattr(solvers._Loss, "__call__", lambda self, theta: looks.append(theta) or original(self, theta))
+    mean, spread = moments(X, np.ones(len(y)))
+    end = quasi_newton(X, 2.0 * y - 1, np.ones(len(y)), mean, spread, np.zeros(X.shape[1] + 1), 1e-8, 100)
+    assert end.settled and len(looks) <= 1.2 * end.steps + 1
