@@ -99,6 +99,15 @@ def test_columns_with_units_of_their_own_change_no_decision(name):
     assert rule.fit(units * X, y).predict(units * Q).tolist() == rule.fit(X, y).predict(Q).tolist()
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e160, 1e307])
+def test_only_ratios_of_weights_count(unit):
+    """Three equal votes err with 3 eta^2 (1 - eta) + eta^3 or its mirror image, whatever a vote is worth."""
+    eta = np.array([0.1, 0.2, 0.45])
+    one = 3 * eta**2 * (1 - eta) + eta**3
+    expected = eta * (1 - one) + (1 - eta) * one
+    np.testing.assert_allclose(weighted_limit_risk(eta, unit * np.ones(3)), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("unit", [1e-100, 1e-8, 1e8, 1e100])
 def test_histograms_scale_with_their_width(unit):
     X, y, Q = sample(6)
