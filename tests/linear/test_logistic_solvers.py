@@ -128,3 +128,28 @@ def test_whole_steps_come_first(monkeypatch):
     mean, spread = moments(X, np.ones(len(y)))
     end = quasi_newton(X, 2.0 * y - 1, np.ones(len(y)), mean, spread, np.zeros(X.shape[1] + 1), 1e-8, 100)
     assert end.settled and len(looks) <= 1.2 * end.steps + 1
+
+
+def test_the_curvature_from_all_rows_is_the_hessian():
+    """Nothing is shrunk where no row is left out; from a part of the rows the products off the diagonal shrink."""
+    X, y = data(n=600, d=5)
+    rng = np.random.default_rng(4)
+    weights, penalty = rng.uniform(0.2, 3.0, len(y)), np.array([0.5, 0.0, 2.0, 1.0, 0.0, 0.0])
+    mean, spread = moments(X, weights)
+    loss, theta = solvers._Loss(X, 2.0 * y - 1, weights, mean, spread, penalty), rng.normal(size=6)
+    loss(theta)
+    Z = np.column_stack([(X - mean) / spread, np.ones(len(y))])
+    p = 1 / (1 + np.exp(-Z @ theta))
+    expected = ((Z.T * (weights * p * (1 - p))) @ Z + np.diag(penalty)) / weights.sum()
+    for size in (600, 5000):
+        lower = np.tril(loss.curvature(size)[0])
+        np.testing.assert_allclose(lower @ lower.T, expected, rtol=1e-8, atol=1e-10)
+    rows = np.linspace(0, 599, 60).astype(int)
+    share = (weights * p * (1 - p))[rows] / weights[rows].sum()
+    part = (Z[rows].T * share) @ Z[rows] + np.diag(penalty) / weights.sum()
+    lower = np.tril(loss.curvature(60)[0])
+    kept = (lower @ lower.T) / part
+    np.testing.assert_allclose(np.diag(kept), 1.0)
+    factors = kept[~np.eye(6, dtype=bool)]
+    np.testing.assert_allclose(factors, factors[0])
+    assert 0.0 < factors[0] < 0.95
