@@ -153,3 +153,17 @@ def test_the_curvature_from_all_rows_is_the_hessian():
     factors = kept[~np.eye(6, dtype=bool)]
     np.testing.assert_allclose(factors, factors[0])
     assert 0.0 < factors[0] < 0.95
+
+
+def test_steps_that_are_left_follow_from_the_rate():
+    """Three digits in two steps: six more digits take four."""
+    assert solvers._steps_left(1e-3, 1.0, 2, 1e-9) == pytest.approx(4.0)
+    assert solvers._steps_left(1e-3, 1e-3, 5, 1e-9) == pytest.approx(np.log(1e6) / 1e-3)  # no progress at all
+
+
+def test_a_matrix_that_is_singular_to_rounding_has_the_shortest_step():
+    hessian = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-15]])  # its Cholesky factor exists, with a last pivot of 3e-8
+    np.testing.assert_allclose(module._solve(hessian, np.array([2.0, 2.0])), [1.0, 1.0], atol=1e-6)
+    np.testing.assert_allclose(module._solve(hessian, np.array([2.0, 2.2])), [1.05, 1.05], atol=1e-6)
+    regular = np.array([[2.0, 1.0], [1.0, 3.0]])
+    np.testing.assert_allclose(module._solve(regular, np.array([1.0, 0.0])), [0.6, -0.2], rtol=1e-12)
