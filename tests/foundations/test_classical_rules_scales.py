@@ -204,6 +204,13 @@ def test_a_histogram_density_integrates_to_one(width, d):
         assert heights.sum() * width**d == pytest.approx(1.0)
 
 
+def test_minus_zero_lies_in_the_cube_of_zero():
+    rule = HistogramRule(1.0).fit([[-0.0], [-0.5], [-0.3]], [1, 0, 0])
+    assert rule.predict([[0.5], [0.0], [-0.0], [-0.2]]).tolist() == [1, 1, 1, 0]
+    density = PlugInDensity("histogram", 1.0).fit([[-0.0], [0.4], [3.0]], [1, 1, 0]).densities_[1]
+    np.testing.assert_allclose(np.exp(density(np.array([[0.7], [-0.0], [0.0]]))), 1.0)
+
+
 def test_default_widths_are_those_of_the_docstring():
     X, y, _ = sample(10, d=2)
     n, spread = np.bincount(y), [X[y == c].std(axis=0).mean() for c in (0, 1)]
