@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import StratifiedKFold
 
 from learnable.foundations.classical_rules import (
@@ -209,6 +210,11 @@ def test_minus_zero_lies_in_the_cube_of_zero():
     assert rule.predict([[0.5], [0.0], [-0.0], [-0.2]]).tolist() == [1, 1, 1, 0]
     density = PlugInDensity("histogram", 1.0).fit([[-0.0], [0.4], [3.0]], [1, 1, 0]).densities_[1]
     np.testing.assert_allclose(np.exp(density(np.array([[0.7], [-0.0], [0.0]]))), 1.0)
+
+
+def test_equal_estimates_of_a_pair_go_to_the_first_class():
+    rule = PlugInPair(DummyRegressor(), DummyRegressor()).fit([[0.0], [1.0]], ["a", "b"])  # both say one half
+    assert rule.predict([[0.0], [5.0]]).tolist() == ["a", "a"]
 
 
 def test_default_widths_are_those_of_the_docstring():

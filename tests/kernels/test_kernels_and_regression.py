@@ -50,6 +50,7 @@ from learnable.kernels.kernels_and_regression.epsilon import epsilon_dual, epsil
 from learnable.kernels.kernels_and_regression.kernel_ridge import kernel_ridge_dual
 from learnable.kernels.kernels_and_regression.linear import B_to_lam, lam_to_B
 from learnable.kernels.kernels_and_regression.recognition import kernel_margin_bound
+from learnable.kernels.kernels_and_regression.rkhs import _Loss
 from learnable.kernels.kernels_and_regression.text import bag_of_words, idf_weights, merge_dot
 from learnable.optim.homotopy import lasso_homotopy
 
@@ -877,3 +878,15 @@ def test_newton_ends_where_the_representer_is_exact():
     slack = y * np.maximum(1.0 - y * answer.values, 0.0)
     np.testing.assert_allclose(K @ answer.coef, K @ slack / lam, atol=1e-9)  # quasi-Newton steps alone: 1e-6
     assert abs(slack.sum()) < 1e-12
+
+
+@pytest.mark.parametrize("loss", ["hinge", "epsilon", "quantile"])
+def test_smoothed_losses_have_their_gradients(loss):
+    """By differences, at points on both sides of the kink and inside the smooth piece."""
+    f = np.linspace(-2.0, 2.0, 41) + 0.013
+    y = np.where(np.arange(41) % 2, 1.0, -1.0)
+    terms = _Loss(loss, y, 1, 0.1, 0.3, 2.0)
+    _, gradient, _ = terms(f, 0.4)
+    for i in range(0, 41, 4):
+        move = 1e-6 * (np.arange(41) == i)
+        assert (terms(f + move, 0.4)[0] - terms(f - move, 0.4)[0]) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)
