@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from learnable.book.compiled import drop_stale_kernels
+from tools.chapter_test import tests_of
+from tools.dependencies import Dependencies
 from tools.environment import FIXED
 from tools.project import ROOT, chapters
 
@@ -119,11 +121,7 @@ def choose(slug, count, seed, only=""):
         found.setdefault((mutant.path, mutant.line), []).append(mutant)
     rng = random.Random(f"{slug} {seed}")
     places = rng.sample(sorted(found), min(count, len(found)))
-    tests = sorted(
-        path
-        for kind in ("test_", "test_mutants_")
-        for path in (ROOT / "tests" / chapter.part).glob(f"{kind}{slug}*.py")
-    )
+    tests = tests_of(chapter, Dependencies())
     return [rng.choice(found[place]) for place in places], [path.relative_to(ROOT) for path in tests]
 
 

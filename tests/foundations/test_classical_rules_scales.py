@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import StratifiedKFold
 
 from learnable.foundations.classical_rules import (
@@ -97,6 +98,15 @@ def test_columns_with_units_of_their_own_change_no_decision(name):
     units = np.array([1e8, 1e-8])
     rule = INVARIANT[name]
     assert rule.fit(units * X, y).predict(units * Q).tolist() == rule.fit(X, y).predict(Q).tolist()
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e160, 1e307])
+def test_only_ratios_of_weights_count(unit):
+    """Three equal votes err with 3 eta^2 (1 - eta) + eta^3 or its mirror image, whatever a vote is worth."""
+    eta = np.array([0.1, 0.2, 0.45])
+    one = 3 * eta**2 * (1 - eta) + eta**3
+    expected = eta * (1 - one) + (1 - eta) * one
+    np.testing.assert_allclose(weighted_limit_risk(eta, unit * np.ones(3)), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("unit", [1e-100, 1e-8, 1e8, 1e100])
@@ -195,12 +205,27 @@ def test_a_histogram_density_integrates_to_one(width, d):
         assert heights.sum() * width**d == pytest.approx(1.0)
 
 
+def test_minus_zero_lies_in_the_cube_of_zero():
+    rule = HistogramRule(1.0).fit([[-0.0], [-0.5], [-0.3]], [1, 0, 0])
+    assert rule.predict([[0.5], [0.0], [-0.0], [-0.2]]).tolist() == [1, 1, 1, 0]
+    density = PlugInDensity("histogram", 1.0).fit([[-0.0], [0.4], [3.0]], [1, 1, 0]).densities_[1]
+    np.testing.assert_allclose(np.exp(density(np.array([[0.7], [-0.0], [0.0]]))), 1.0)
+
+
+def test_equal_estimates_of_a_pair_go_to_the_first_class():
+    rule = PlugInPair(DummyRegressor(), DummyRegressor()).fit([[0.0], [1.0]], ["a", "b"])  # both say one half
+    assert rule.predict([[0.0], [5.0]]).tolist() == ["a", "a"]
+
+
 def test_default_widths_are_those_of_the_docstring():
     X, y, _ = sample(10, d=2)
     n, spread = np.bincount(y), [X[y == c].std(axis=0).mean() for c in (0, 1)]
     kde = PlugInDensity("kde").fit(X, y)
     widths = [f.__self__.bandwidth for f in kde.densities_]
     np.testing.assert_allclose(widths, [s * m ** (-1 / 6) for s, m in zip(spread, n, strict=True)])
+    histogram = PlugInDensity("histogram").fit(X, y)
+    widths = [f.width for f in histogram.densities_]
+    np.testing.assert_allclose(widths, [3.5 * s * m ** (-1 / 4) for s, m in zip(spread, n, strict=True)])
 
 
 def test_validation_gives_ties_to_the_smaller_tree():

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from learnable.foundations.tail_bounds import finite_class, vapnik_tail, vc_tail, zero_error_tail
+from learnable.foundations.tail_bounds import dkw, finite_class, vapnik_tail, vc_tail, zero_error_tail
 from learnable.foundations.vc_theory import (
     SRM,
     IntervalTruth,
     SieveERM,
+    ThresholdERM,
     dichotomies,
     erm_mean,
     erm_tail,
@@ -17,14 +18,17 @@ from learnable.foundations.vc_theory import (
     vc_mean,
 )
 from learnable.foundations.vc_theory.patterns import find_shattered_set
+from learnable.laws.problems import FiniteProblem
 
 
 def test_constants_of_the_bounds_are_those_of_the_source():
     eps, n, V = 0.9, 40_000.0, 3
     printed = {
         "hoeffding": (hoeffding(), np.log(2) - 2 * n * eps**2),
+        "dkw": (dkw(), np.log(2) - 2 * n * eps**2),
         "finite": (finite_class(7), np.log(2 * 7) - 2 * n * eps**2),
         "vc": (vc_tail(V), np.log(8) + V * np.log(n + 1) - n * eps**2 / 32),
+        "vc, S(n) given": (vc_tail(log_shatter=5.0, exponent=8.0), np.log(8) + 5.0 - n * eps**2 / 8),
         "vapnik": (vapnik_tail(V), np.log(4) + V * np.log(2 * n + 1) - n * (eps - 1 / n) ** 2),
         "erm": (erm_tail(V), np.log(8) + V * np.log(n + 1) - n * eps**2 / 128),
         "zero": (zero_error_tail(V), np.log(2) + V * np.log(2 * n + 1) - n * eps / 2 * np.log(2)),
@@ -32,6 +36,7 @@ def test_constants_of_the_bounds_are_those_of_the_source():
     for name, (bound, expected) in printed.items():
         assert float(bound.log_tail(eps, n)) == pytest.approx(expected, rel=1e-12), name
     assert float(vc_mean(n, V=V)) == pytest.approx(2 * np.sqrt((V * np.log(n + 1) + np.log(2)) / n), rel=1e-12)
+    assert float(vc_mean(n, log_shatter=5.0)) == pytest.approx(2 * np.sqrt((5.0 + np.log(2)) / n), rel=1e-12)
     assert float(erm_mean(n, V)) == pytest.approx(4 * np.sqrt((V * np.log(n + 1) + np.log(2)) / n), rel=1e-12)
 
 
@@ -49,6 +54,26 @@ def test_patterns_have_neither_origin_nor_unit(family, unit, shift):
     points = np.random.default_rng(0).integers(-8, 9, (7, 2)).astype(float)
     expected = dichotomies(points, family)
     assert np.array_equal(dichotomies(unit * (points + shift), family), expected)
+
+
+def test_points_on_a_line_are_those_up_to_rounding():
+    """Tenths of a step round; a segment then holds what lies between its ends, and a point aside stays aside."""
+    steps = np.arange(6)
+    line = np.column_stack([0.1 * steps, 0.3 * steps])
+    assert len(dichotomies(line, "polygons")) == 1 + 6 * 7 // 2  # the runs of six points
+    aside = line + 1e-9 * np.outer(steps == 2, [0.0, 1.0])
+    assert len(dichotomies(aside, "polygons")) == 2 * (1 + 5 * 6 // 2)  # the runs of five, with the sixth or without
+
+
+def test_exact_risks_of_points_given_as_numbers_and_as_rows():
+    """A law on the line hands the rule a vector of points, a law in the plane an array (n, 2)."""
+    on_the_line = FiniteProblem([[0.3, 0.1], [0.2, 0.4]], x_values=[1, 2])
+    rule = ThresholdERM().fit([[1.0], [2.0]], [0, 1])
+    assert rule.risk_exact(on_the_line) == pytest.approx(0.1 + 0.2)  # 1 is called 0, 2 is called 1
+    in_the_plane = FiniteProblem([[0.3, 0.1], [0.2, 0.05], [0.05, 0.3]], x_values=[[0, 0], [0, 1], [1, 0]])
+    rule = ThresholdERM(feature=0).fit([[0.0, 0.0], [1.0, 0.0]], [0, 1])
+    assert rule.risk_exact(in_the_plane) == pytest.approx(0.1 + 0.05 + 0.05)
+    assert rule.risk_exact(in_the_plane, [[0, 2], [5, 0]]) == pytest.approx(5 * (0.1 + 0.05) + 2 * 0.05)
 
 
 def test_columns_are_never_dropped_in_silence():

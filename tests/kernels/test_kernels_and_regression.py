@@ -50,6 +50,7 @@ from learnable.kernels.kernels_and_regression.epsilon import epsilon_dual, epsil
 from learnable.kernels.kernels_and_regression.kernel_ridge import kernel_ridge_dual
 from learnable.kernels.kernels_and_regression.linear import B_to_lam, lam_to_B
 from learnable.kernels.kernels_and_regression.recognition import kernel_margin_bound
+from learnable.kernels.kernels_and_regression.rkhs import _Loss
 from learnable.kernels.kernels_and_regression.text import bag_of_words, idf_weights, merge_dot
 from learnable.optim.homotopy import lasso_homotopy
 
@@ -851,3 +852,48 @@ def test_gcv_has_a_limit_where_the_penalty_vanishes():
     K, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([0.0, 4.0])
     small, limit = kernel_ridge_path(K, y, [1e-300, 1e-9]).gcv
     assert small == pytest.approx(limit, rel=1e-8) and np.isfinite(small)
+
+
+@pytest.mark.parametrize("machine", [EpsilonSVR, EpsilonRidge])
+def test_the_tolerance_has_the_unit_of_the_response(machine):
+    """In another unit of y the same steps lead to the same function, and the solver stops at the same one."""
+    X, y = sinc_data(40)
+    alpha, epsilon, unit = 0.1, 0.05, 2.0**20  # a power of two: no digit changes
+    plain = machine(gamma=0.5, alpha=alpha, epsilon=epsilon, tol=1e-3).fit(X, y)
+    price = alpha / unit if machine is EpsilonSVR else alpha  # the loss has the unit of y or of its square
+    scaled = machine(gamma=0.5, alpha=price, epsilon=unit * epsilon, tol=1e-3).fit(X, unit * y)
+    assert scaled.n_iter_ == plain.n_iter_ > 20
+    np.testing.assert_allclose(scaled.dual_coef_, unit * plain.dual_coef_, rtol=1e-12)
+
+
+def test_a_column_that_others_make_up_to_rounding_counts_as_dependent():
+    """Without a penalty the shortest of all solutions is asked for: B (B'B)^-1 v if X = A B' and v is that of A."""
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((4000, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [0.3, -0.7]])
+    y = A @ [1.0, 2.0] + rng.standard_normal(4000)
+    path = ridge_path(A @ B.T, y, [0.0])
+    v = np.linalg.lstsq(A - A.mean(axis=0), y - y.mean(), rcond=None)[0]
+    np.testing.assert_allclose(path.coefs[0], B @ np.linalg.solve(B.T @ B, v), rtol=1e-10)
+    assert path.df[0] == pytest.approx(3.0)  # two directions and the intercept
+
+
+def test_newton_ends_where_the_representer_is_exact():
+    """With squared hinges lam c_i = y_i (1 - y_i f_i)_+, and these sum to zero: both to rounding error."""
+    x, values = sinc_data(40)
+    y, K, lam = np.where(values > 0.3, 1.0, -1.0), Gaussian(0.5)(x), 1e-3
+    answer = representer_solve(K, y, "hinge", lam, power=2)
+    slack = y * np.maximum(1.0 - y * answer.values, 0.0)
+    np.testing.assert_allclose(K @ answer.coef, K @ slack / lam, atol=1e-9)  # quasi-Newton steps alone: 1e-6
+    assert abs(slack.sum()) < 1e-12
+
+
+@pytest.mark.parametrize("loss", ["hinge", "epsilon", "quantile"])
+def test_smoothed_losses_have_their_gradients(loss):
+    """By differences, at points on both sides of the kink and inside the smooth piece."""
+    f = np.linspace(-2.0, 2.0, 41) + 0.013
+    y = np.where(np.arange(41) % 2, 1.0, -1.0)
+    terms = _Loss(loss, y, 1, 0.1, 0.3, 2.0)
+    _, gradient, _ = terms(f, 0.4)
+    for i in range(0, 41, 4):
+        move = 1e-6 * (np.arange(41) == i)
+        assert (terms(f + move, 0.4)[0] - terms(f - move, 0.4)[0]) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)

@@ -52,4 +52,4 @@ def test_the_box_of_laplace_holds_the_posterior(seed):
     assert boxed.entropy_ == pytest.approx(whole.entropy_, abs=0.02 * whole.std_)
     assert boxed.std_ == pytest.approx(whole.std_, rel=0.01)
     spread_d = np.sqrt(whole.weights_ @ (whole.d_ - whole.weights_ @ whole.d_) ** 2)
-    assert boxed.d_.max() - boxed.d_.min() > 8 * spread_d
+    assert boxed.d_.max() - boxed.d_.min() > 11 * spread_d  # twelve; without the correlation it would be ten

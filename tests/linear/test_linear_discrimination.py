@@ -1133,3 +1133,12 @@ def test_split_at_infinity_is_a_constant():
     assert Split(np.inf, 1).predict([0.0, 1.0]).tolist() == [1, 1]
     assert SplitERM().fit([[0.0], [1.0], [2.0]], [1, 0, 1]).predict([[-5.0], [5.0]]).tolist() == [1, 1]
     assert isinstance(four_point(0.1, 3.0), FiniteProblem)
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_no_line_is_drawn_where_a_constant_does_as_well(flip):
+    """One point amid four of the other class: lines err once at best, and so does the constant, which is returned."""
+    X = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [0.0, 0.0]])
+    y = np.array([1, 1, 1, 1, 0])
+    w, w0, error = best_halfplane(X, 1 - y if flip else y)
+    assert error == 1 and not w.any() and (w0 >= 0) == (not flip)

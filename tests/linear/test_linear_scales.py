@@ -22,6 +22,14 @@ def test_the_best_halfplane_has_no_units(unit):
     assert error == expected == np.sum(((X * unit) @ w + w0 >= 0) != y)
 
 
+@pytest.mark.parametrize("seed", [6, 53, 61, 63])
+def test_the_best_halfplane_has_no_origin(seed):
+    """Whole numbers far away lose no digit, and directions are compared as if the points lay around the origin."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-8, 9, (20, 2)).astype(float), rng.integers(0, 2, 20)
+    assert best_halfplane(X + 2.0**46, y)[2] == best_halfplane(X, y)[2]
+
+
 @pytest.mark.parametrize("equal_cov", [True, False])
 @pytest.mark.parametrize("unit", [(1e8, 1.0), (1e-8, 1e8)])
 def test_gaussian_rules_have_no_units(unit, equal_cov):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from learnable.linear.linear_discrimination import LogisticDiscriminant, SeparationWarning
+from learnable.linear.linear_discrimination import _quasi_newton as solvers
 from learnable.linear.linear_discrimination import logistic as module
-from learnable.linear.linear_discrimination._quasi_newton import moments, quasi_newton, worthwhile
+from learnable.linear.linear_discrimination._quasi_newton import logistic_terms, moments, quasi_newton, worthwhile
 
 
 def data(n=4000, d=30, seed=0):
@@ -101,3 +102,68 @@ def test_moments_in_one_pass():
     np.testing.assert_allclose(
         spread, np.sqrt(np.average((X - expected) ** 2, axis=0, weights=weights)), rtol=1e-6, atol=1e-13
     )
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_blocks_add_up_and_keep_the_extremes(equal):
+    """One block after another: likelihood and residuals are sums, margin and |eta| the extremes of all blocks."""
+    rng = np.random.default_rng(3)
+    sign, weights = rng.choice([-1.0, 1.0], 300), np.full(300, 0.5) if equal else rng.uniform(0.2, 3.0, 300)
+    eta = rng.normal(size=300) * np.repeat([4.0, 0.1], 150)  # both extremes lie in the first block
+    residual, sums = np.empty(300), np.array([0.0, 0.0, np.inf, 0.0, 0.0])[:4]
+    for part in (slice(0, 150), slice(150, 300)):
+        logistic_terms(eta[part], sign[part], weights[part], equal, residual[part], sums)
+    margins = sign * eta
+    np.testing.assert_allclose(residual, sign * weights / (1 + np.exp(margins)), rtol=1e-12)
+    expected = [-weights @ np.logaddexp(0.0, -margins), residual.sum(), margins.min(), np.abs(eta).max()]
+    np.testing.assert_allclose(sums, expected, rtol=1e-12)
+
+
+def test_whole_steps_come_first(monkeypatch):
+    """Near the maximum the whole step is right, so that a step costs one look at the data, seldom more."""
+    X, y = data()
+    looks = []
+    original = solvers._Loss.__call__
+    monkeypatch.setattr(solvers._Loss, "__call__", lambda self, theta: looks.append(theta) or original(self, theta))
+    mean, spread = moments(X, np.ones(len(y)))
+    end = quasi_newton(X, 2.0 * y - 1, np.ones(len(y)), mean, spread, np.zeros(X.shape[1] + 1), 1e-8, 100)
+    assert end.settled and len(looks) <= 1.2 * end.steps + 1
+
+
+def test_the_curvature_from_all_rows_is_the_hessian():
+    """Nothing is shrunk where no row is left out; from a part of the rows the products off the diagonal shrink."""
+    X, y = data(n=600, d=5)
+    rng = np.random.default_rng(4)
+    weights, penalty = rng.uniform(0.2, 3.0, len(y)), np.array([0.5, 0.0, 2.0, 1.0, 0.0, 0.0])
+    mean, spread = moments(X, weights)
+    loss, theta = solvers._Loss(X, 2.0 * y - 1, weights, mean, spread, penalty), rng.normal(size=6)
+    loss(theta)
+    Z = np.column_stack([(X - mean) / spread, np.ones(len(y))])
+    p = 1 / (1 + np.exp(-Z @ theta))
+    expected = ((Z.T * (weights * p * (1 - p))) @ Z + np.diag(penalty)) / weights.sum()
+    for size in (600, 5000):
+        lower = np.tril(loss.curvature(size)[0])
+        np.testing.assert_allclose(lower @ lower.T, expected, rtol=1e-8, atol=1e-10)
+    rows = np.linspace(0, 599, 60).astype(int)
+    share = (weights * p * (1 - p))[rows] / weights[rows].sum()
+    part = (Z[rows].T * share) @ Z[rows] + np.diag(penalty) / weights.sum()
+    lower = np.tril(loss.curvature(60)[0])
+    kept = (lower @ lower.T) / part
+    np.testing.assert_allclose(np.diag(kept), 1.0)
+    factors = kept[~np.eye(6, dtype=bool)]
+    np.testing.assert_allclose(factors, factors[0])
+    assert 0.0 < factors[0] < 0.95
+
+
+def test_steps_that_are_left_follow_from_the_rate():
+    """Three digits in two steps: six more digits take four."""
+    assert solvers._steps_left(1e-3, 1.0, 2, 1e-9) == pytest.approx(4.0)
+    assert solvers._steps_left(1e-3, 1e-3, 5, 1e-9) == pytest.approx(np.log(1e6) / 1e-3)  # no progress at all
+
+
+def test_a_matrix_that_is_singular_to_rounding_has_the_shortest_step():
+    hessian = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-15]])  # its Cholesky factor exists, with a last pivot of 3e-8
+    np.testing.assert_allclose(module._solve(hessian, np.array([2.0, 2.0])), [1.0, 1.0], atol=1e-6)
+    np.testing.assert_allclose(module._solve(hessian, np.array([2.0, 2.2])), [1.05, 1.05], atol=1e-6)
+    regular = np.array([[2.0, 1.0], [1.0, 3.0]])
+    np.testing.assert_allclose(module._solve(regular, np.array([1.0, 0.0])), [0.6, -0.2], rtol=1e-12)

@@ -149,7 +149,7 @@ class PlugInDensity(_TwoClassRule):
         ``gaussian`` fits mean and covariance; ``kde`` is scikit-learn's Gaussian `KernelDensity`; ``histogram`` counts
         in cubes of edge ``width``.
     width : float, optional
-        Bandwidth or edge; by default n^(−1/(d+4)) standard deviations for ``kde`` and n^(−1/(d+2)) for ``histogram``.
+        Bandwidth or edge; by default n^(−1/(d+4)) standard deviations for ``kde``, 3.5 n^(−1/(d+2)) for ``histogram``.
 
     Examples
     --------
