@@ -801,3 +801,13 @@ def test_breast_cancer():
 @parametrize_with_checks([SVMPath(), SVMPath("linear", fit_intercept=False), OneVersusRestPath()])
 def test_sklearn_compatibility(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("unseen", [0, 1, 2])
+def test_points_of_a_class_that_the_fold_has_not_seen_are_all_errors(unseen):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 12)
+    X = rng.normal(size=(36, 2)) + 3.0 * np.column_stack([y == 1, y == 2])
+    folds = [(np.flatnonzero(y != unseen), np.flatnonzero(y == unseen))]
+    curve = cv_path(X, y, folds, path=OneVersusRestPath(SVMPath(gamma=0.5, lam_min=1e-2)))
+    assert [curve(lam) for lam in (0.02, 0.3, 5.0)] == [1.0, 1.0, 1.0]
