@@ -810,4 +810,4 @@ def test_points_of_a_class_that_the_fold_has_not_seen_are_all_errors(unseen):
     X = rng.normal(size=(36, 2)) + 3.0 * np.column_stack([y == 1, y == 2])
     folds = [(np.flatnonzero(y != unseen), np.flatnonzero(y == unseen))]
     curve = cv_path(X, y, folds, path=OneVersusRestPath(SVMPath(gamma=0.5, lam_min=1e-2)))
-    assert [curve(lam) for lam in (0.02, 0.3, 5.0)] == [1.0, 1.0, 1.0]
+    assert [curve(lam) for lam in (0.2, 1.0, 5.0)] == [1.0, 1.0, 1.0]

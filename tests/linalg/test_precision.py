@@ -130,3 +130,12 @@ def test_labels_of_components_are_those_of_scipy(p, density, seed, both):
     parts = pr.split_components(count, labels)
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(p))
     assert [part[0] for part in parts] == sorted(part[0] for part in parts)
+
+
+def test_a_factor_that_must_not_change_is_copied():
+    A = np.array([[2.0, 1.0], [1.0, 1.0]])
+    L = factor(A)
+    L.flags.writeable = False
+    kept = L.copy()
+    np.testing.assert_allclose(factor_inverse(L), [[1.0, -1.0], [-1.0, 2.0]], rtol=1e-12)
+    np.testing.assert_array_equal(L, kept)

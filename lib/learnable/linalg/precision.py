@@ -328,7 +328,7 @@ def factor_inverse(L):
            [-1.,  2.]])
     """
     _diagonal_of_factor(L)
-    inverse = lapack.dpotri(L, lower=0, overwrite_c=1)[0].T
+    inverse = lapack.dpotri(L, lower=0, overwrite_c=L.flags.writeable)[0].T
     _copy_lower_to_upper(inverse)
     return inverse
 
