@@ -20,6 +20,7 @@ import pkgutil
 import re
 import sys
 import warnings
+from pathlib import Path
 
 import fuzz
 import numpy as np
@@ -337,10 +338,18 @@ def mentions():
     return found
 
 
+@functools.cache
+def _is_near(place, slug):
+    """Whether a word there may mean the name of that chapter: others use the same word for things of their own."""
+    return slug in place or place.endswith(".pyi") or slug in Path(place).read_text(encoding="utf-8")
+
+
 def use(entry):
     """A name that no lecture, exercise, benchmark or other module uses."""
     home = importlib.import_module(entry.home).__file__ if entry.home in sys.modules else None
-    if [place for place in mentions().get(entry.name, []) if place != home]:
+    slug = entry.exported.rpartition(".")[2]
+    near = slug if slug in {chapter.slug for chapter in chapters()} else ""
+    if [place for place in mentions().get(entry.name, []) if place != home and _is_near(place, near)]:
         return
     if is_result(entry.value) or (inspect.isclass(entry.value) and issubclass(entry.value, BaseException)):
         return  # what a function returns or raises is used where the function is

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 
 from learnable.ensembles import adaboost_dynamics as ad
 from learnable.ensembles.adaboost_dynamics.chaos import lyapunov, recurrence, stump_matrix
-from learnable.ensembles.adaboost_dynamics.closed_forms import group_rows
+from learnable.ensembles.adaboost_dynamics.closed_forms import fold, group_rows
 from learnable.ensembles.adaboost_dynamics.cycles import smallest_period, solve_cycle
 from learnable.ensembles.adaboost_dynamics.margins import edge_minmax
 
@@ -241,7 +241,7 @@ def test_claim_05_all_six_cycles_by_ties():
 
 def test_unfolded_map_is_the_map():
     s = np.random.default_rng(2).random(500) * 1.5
-    d = ad.fold(s)
+    d = fold(s)
     np.testing.assert_allclose(ad.unfold(d), s, atol=1e-12)
     step = np.array([ad.iterated_map(ad.one_error_matrix(3), row) for row in d])
     np.testing.assert_allclose(ad.unfolded_map(s), ad.unfold(np.round(step, 15)), atol=1e-12)
@@ -731,7 +731,7 @@ def test_erratum_contraction_bound_is_an_equality_for_three():
         (lambda: ad.margin(FOUR.M, np.zeros(5)), "not all zero"),
         (lambda: ad.mm_beta1(2), "m must"),
         (lambda: ad.mm_cycle(4, [0, 1, 2, 2]), "order"),
-        (lambda: ad.fold([1.5]), "1.5"),
+        (lambda: fold([1.5]), "1.5"),
         (lambda: ad.unfold([0.2, 0.2, 0.6]), "inner triangle"),
         (lambda: ad.crossings(FOUR.M, ad.AdaBoostMatrix(FOUR.M).run(9, keep_weights=False), 3), "keep_weights"),
         (lambda: stump_matrix([[1.0]], [2]), "label"),

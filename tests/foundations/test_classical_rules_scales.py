@@ -47,7 +47,7 @@ def test_distances_that_are_no_numbers_are_refused(method, size):
             index.query(X, 3)
         with pytest.raises(ValueError, match="Q must have"):
             VoronoiCells(X / size).owner(X)
-        with pytest.raises(ValueError, match="A must have"):
+        with pytest.raises(ValueError, match="X must have"):
             squared_distances(X, X)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from learnable.datasets.regression import design_covariance, make_sparse_linear
 from learnable.highdim import debiased_lasso as dl
 from learnable.highdim.debiased_lasso._path import _floor, _null_part, walk
-from learnable.highdim.debiased_lasso.coherence import closed_form_mu
+from learnable.highdim.debiased_lasso.coherence import closed_form_mu, coherence
 from learnable.highdim.debiased_lasso.competitors import aggregate_splits, nodewise_matrix, oracle_ols
 from learnable.highdim.debiased_lasso.inference import robust_sigma
 from learnable.highdim.debiased_lasso.programme import _null_space
@@ -361,7 +361,7 @@ def test_mu_does_not_depend_on_the_unit_of_all_columns(wide):
 def test_coherence_is_the_usual_one_for_the_identity_and_its_minimum_is_a_linear_programme():
     X = design(25, 40)
     S = X.T @ X / 25
-    assert dl.coherence(S) == pytest.approx(np.abs(S - np.eye(40)).max(), abs=1e-12)
+    assert coherence(S) == pytest.approx(np.abs(S - np.eye(40)).max(), abs=1e-12)
     low = dl.minimum_coherence(S, [3])[0]
     m, t = cp.Variable(40), cp.Variable()
     problem = cp.Problem(cp.Minimize(t), [cp.norm_inf(S @ m - np.eye(40)[3]) <= t])
@@ -378,7 +378,7 @@ def test_bounded_influence_matches_a_generic_solver_where_it_binds():
     M, active = dl.bounded_decorrelating_matrix(X, mu, beta=beta)
     assert active.any()
     assert np.abs(X @ M.T).max() <= 40**beta * (1 + 1e-5)
-    assert dl.coherence(S, M) <= mu + 1e-6
+    assert coherence(S, M) <= mu + 1e-6
     i = int(np.flatnonzero(active)[0])
     m = cp.Variable(6)
     limits = [cp.norm_inf(S @ m - np.eye(6)[i]) <= mu, cp.norm_inf(X @ m) <= 40**beta]
@@ -704,7 +704,7 @@ def test_compatibility_bound_11_holds_in_a_simulation():
     theta0 = np.zeros(p)
     theta0[:s0] = 2.0
     # the smallest eigenvalue bounds the compatibility constant from below
-    bound = bias_bound(dl.coherence(S, M), s0, p, c=c, phi0=np.sqrt(np.linalg.eigvalsh(S)[0]))
+    bound = bias_bound(coherence(S, M), s0, p, c=c, phi0=np.sqrt(np.linalg.eigvalsh(S)[0]))
     rng = np.random.default_rng(0)
     for _ in range(20):
         W = rng.standard_normal(n)

@@ -32,6 +32,7 @@ from learnable.latent.tensor_decompositions.perturbation import (
     deflation_error,
     is_separated,
     perturbation_bounds,
+    separation,
 )
 from learnable.latent.tensor_decompositions.power import rayleigh_ascent, robust_tensor_power_stop, shifted_power
 from learnable.latent.tensor_decompositions.tensors import multilinear
@@ -314,7 +315,7 @@ def test_lemma_b5_bounds_what_deflation_leaves():
 
 def test_separation_decides_the_winner():
     lam, theta = np.array([1.0, 2.0, 1.5]), np.array([0.8, 0.3, 0.5])
-    gamma, winner = td.separation(theta, lam)
+    gamma, winner = separation(theta, lam)
     assert winner == 0 and gamma == pytest.approx(1 - 0.75 / 0.8)
     assert is_separated(theta, lam, 0.05, component=0) and not is_separated(theta, lam, 0.07, component=0)
     assert not is_separated(theta, lam, 0.05)  # relative to the largest eigenvalue, which does not win
@@ -999,7 +1000,7 @@ def test_more_components_than_the_rank_is_an_error_not_nan():
         (lambda: td.quadratic_bound([1.0, 1.0], [0.8, 0.5], 0), "from 1 on"),
         (lambda: perturbation_bounds([0.0, 1.0], 0.1), "positive"),
         (lambda: deflation_bound([1.0], 0.1, [2.0]), "unit vector"),
-        (lambda: td.separation([0.0, 1.0], [1.0, 0.0]), "orthogonal"),
+        (lambda: separation([0.0, 1.0], [1.0, 0.0]), "orthogonal"),
         (lambda: td.single_topic_em([[3, 1]], [0.5, 0.5], [[0.5, 0.5], [0.9, 0.5]]), "sum to one"),
         (lambda: td.single_topic_em([[3, 1]], [0.5, 0.5], [[0.5, 0.5]]), "topics must have shape"),
         (lambda: lda_em([[3, 1]], [0.5, -0.5], np.full((2, 2), 0.5)), "positive"),

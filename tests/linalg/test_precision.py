@@ -134,8 +134,8 @@ def test_labels_of_components_are_those_of_scipy(p, density, seed, both):
 
 def test_a_factor_that_must_not_change_is_copied():
     A = np.array([[2.0, 1.0], [1.0, 1.0]])
-    L = factor(A)
+    L = pr.factor(A)
     L.flags.writeable = False
     kept = L.copy()
-    np.testing.assert_allclose(factor_inverse(L), [[1.0, -1.0], [-1.0, 2.0]], rtol=1e-12)
+    np.testing.assert_allclose(pr.factor_inverse(L), [[1.0, -1.0], [-1.0, 2.0]], rtol=1e-12)
     np.testing.assert_array_equal(L, kept)

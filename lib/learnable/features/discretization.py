@@ -18,6 +18,7 @@ from numba import njit
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from learnable._inner import copy_to
 from learnable.features.information import whole_xlogx
 from learnable.validation import check_finite_array, encode_labels
 
@@ -168,14 +169,14 @@ def _blocks(x, codes, n_classes):
             stop += 1
         if own < 0 or own != last:
             bounds[made] = start
-            counts[made] = running
+            copy_to(counts[made], running)
             made += 1
         for i in range(start, stop):
             running[codes[i]] += 1
         last = own if own >= 0 else -2
         start = stop
     bounds[made] = n
-    counts[made] = running
+    copy_to(counts[made], running)
     return bounds[: made + 1], counts[: made + 1]
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from learnable._inner import inner
 from learnable._simd import fmax, fmin
 
 DONE, NEED, BUDGET, UNBOUNDED, INDEFINITE = 0, 1, 2, 3, 4
@@ -87,7 +88,7 @@ class Stop(NamedTuple):
     decrease: float
 
 
-@njit(cache=True)
+@inner
 def _refresh(k, state, terms):
     """Recompute shifts and curvatures of variable k after its value has changed."""
     t, g, e, m, c = state.rows[BETA, k], terms.group[k], terms.rows[E, k], terms.rows[M, k], terms.rows[C, k]
@@ -118,7 +119,7 @@ def prepare(state, terms):
         _refresh(k, state, terms)
 
 
-@njit(cache=True)
+@inner
 def _room_up(t, k, terms):
     """The end of the piece that variable k, now at t, may grow to within its bounds."""
     end, m = terms.rows[HI, k], terms.rows[M, k]
@@ -132,7 +133,7 @@ def _room_up(t, k, terms):
     return end
 
 
-@njit(cache=True)
+@inner
 def _room_down(t, k, terms):
     end, m = terms.rows[LO, k], terms.rows[M, k]
     if t > 0.0 and terms.rows[E, k] > 0.0 and end < 0.0:
@@ -145,7 +146,7 @@ def _room_down(t, k, terms):
     return end
 
 
-@njit(cache=True)
+@inner
 def _block_largest(v, up):
     # Loops that begin at zero become vector instructions; one from `start` does not, for it might count from the end.
     # Nor does one with a division, unless numpy's rule for a zero divisor holds (below; no divisor is zero there).
@@ -172,7 +173,7 @@ def _largest(v, up):
     return where, best
 
 
-@njit(cache=True)
+@inner
 def _smallest(v, low):
     m = np.inf
     for k in range(v.size):
@@ -216,13 +217,13 @@ def _partner(v, low, curve_low, column, top, curvature, flat):
         where += 1
 
 
-@njit(cache=True)
+@inner
 def _descend(v, first, second, step):
     for k in range(v.size):
         v[k] -= step * (first[k] - second[k])
 
 
-@njit(cache=True)
+@inner
 def _steepest(state, tol):
     """The group whose pair violates the conditions most, its variable that grows, how steeply, and the violation.
 
@@ -301,7 +302,7 @@ def iterate(state, terms, columns, clock, tol, budget, flat):
         steps += 1
 
 
-@njit(cache=True)
+@inner
 def _move(k, new, state, terms):
     """Set variable k, and what follows from its own terms: the kernel's part of v is up to date."""
     d, m, c = terms.rows[D, k], terms.rows[M, k], terms.rows[C, k]
@@ -310,7 +311,7 @@ def _move(k, new, state, terms):
     _refresh(k, state, terms)
 
 
-@njit(cache=True)
+@inner
 def _slope(t, d, m, c):
     """Derivative of the smooth separable terms at t."""
     slope = d * t
@@ -342,7 +343,7 @@ def _block_single(v, up, low, curve_up, curve_low, flat):
     return m, violation
 
 
-@njit(cache=True)
+@inner
 def _best_single(v, up, low, curve_up, curve_low, flat):
     """The one variable whose move decreases the objective most, and the largest violation."""
     best = 0.0

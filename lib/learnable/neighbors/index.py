@@ -22,24 +22,24 @@ __all__ = ["NeighborIndex", "squared_distances"]
 _PILOT = 16  # queries by which the cost of a tree is judged
 
 
-def squared_distances(A, B):
+def squared_distances(X, Y):
     """All squared Euclidean distances between rows, by differences: exact for equal rows. O(n m d).
 
     Parameters
     ----------
-    A : array-like of shape (n, d)
-    B : array-like of shape (m, d)
+    X : array-like of shape (n, d)
+    Y : array-like of shape (m, d)
 
     Examples
     --------
     >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]])).tolist()
     [[0.0], [25.0]]
     """
-    A, B = check_finite_array(A, "A", ndim=2), check_finite_array(B, "B", ndim=2)
-    check_magnitude(A, "A", smallest=0.0), check_magnitude(B, "B", smallest=0.0)
-    if A.shape[1] != B.shape[1]:
-        raise ValueError(f"A has {A.shape[1]} columns, B has {B.shape[1]}")
-    return _all_pairs(np.ascontiguousarray(A, dtype=np.float64), np.ascontiguousarray(B, dtype=np.float64))
+    X, Y = check_finite_array(X, "X", ndim=2), check_finite_array(Y, "Y", ndim=2)
+    check_magnitude(X, "X", smallest=0.0), check_magnitude(Y, "Y", smallest=0.0)
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns, Y has {Y.shape[1]}")
+    return _all_pairs(np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(Y, dtype=np.float64))
 
 
 class NeighborIndex:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from learnable._inner import copy_to
+
 __all__ = ["JoinedTree", "join", "log_counts", "smallest_costs", "trace"]
 
 
@@ -43,7 +45,7 @@ def _join(parent, excess, budget):
         total += max(n_children[node] - 2, 0)
     first, second = np.full(total, -1), np.full(total, -1)
     order, wide = np.empty(total, np.int64), np.zeros(total, np.int64)
-    wide[:m] = excess
+    copy_to(wide[:m], excess)
     hanging = np.full(m, -1)  # the children that were met so far, joined to one branch
     missing = n_children.copy()
     joints, at = m, 0

@@ -5,15 +5,13 @@ weights, and the node (``here``). It returns n₁φ(S₁) + n₂φ(S₂) up to a
 for none.
 """
 
-import functools
-
 import numpy as np
-from numba import njit
+
+from learnable._inner import inner
 
 __all__ = [
     "constant",
     "impurity",
-    "inner",
     "node_cost",
     "rank_by_share",
     "scan_any",
@@ -23,9 +21,6 @@ __all__ = [
     "scan_uneven",
     "spread_by_rank",
 ]
-
-# For functions that compiled code alone calls: without an entry from Python they compile in a third less time.
-inner = functools.partial(njit, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)()
 
 
 @inner

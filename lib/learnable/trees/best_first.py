@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable.trees._scans import inner
+from learnable._inner import inner
 from learnable.trees.growing import Tree
 from learnable.validation import check_finite_array, check_scalar
 

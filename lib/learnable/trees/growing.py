@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from learnable._inner import inner
 from learnable.trees._scans import (
     constant,
-    inner,
     node_cost,
     rank_by_share,
     scan_any,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from learnable._inner import copy_to
 from learnable.trees.binning import BinnedFeatures, Bins
 from learnable.validation import check_scalar
 
@@ -293,7 +294,7 @@ def _divide(column, rows, spare, cut):
         rows[left] = i
         left += first
         right += not first
-    rows[left:] = spare[:right]
+    copy_to(rows[left:], spare)
     return left
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable.trees._scans import inner
+from learnable._inner import inner
 from learnable.validation import check_finite_array, check_has, check_scalar
 
 __all__ = ["PruningPath", "weakest_links"]

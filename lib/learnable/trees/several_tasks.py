@@ -20,6 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numba import njit
 
+from learnable._inner import copy_to, inner
 from learnable.trees._counter_random import bell, below, mix, uniform
 from learnable.validation import check_choice, check_finite_array, check_magnitude, check_scalar, encode_labels
 
@@ -378,8 +379,8 @@ def _grow(data, rule, nodes, room, axis, dense, seed):
             found, gain, cut = _search(data, rule, room, (lo, hi), axis, state)
         if found < 0:
             continue
-        nodes.features[node] = room.features[found]
-        nodes.weights[node] = room.weights[found]
+        copy_to(nodes.features[node], room.features[found])
+        copy_to(nodes.weights[node], room.weights[found])
         middle = _partition(data, room, lo, hi, (nodes.features[node], nodes.weights[node], cut), dense)
         if middle == lo or middle == hi:
             continue
@@ -396,7 +397,7 @@ def _grow(data, rule, nodes, room, axis, dense, seed):
     return m
 
 
-@njit(cache=True)
+@inner
 def _pure(total, rule):
     """Whether each task has one label at most; gamma = 1 does not look at the target."""
     first = 1 if rule.gamma == 1.0 else 0
@@ -409,7 +410,7 @@ def _pure(total, rule):
     return True
 
 
-@njit(cache=True)
+@inner
 def _mixed_gain(below, which, total, rule):
     """Mixed gain of a split from the counts below it: sums of i log i, since N H = N log N - sum c log c."""
     table, gain, saved, size = rule.table, 0.0, 0.0, 0.0
@@ -439,7 +440,7 @@ def _mixed_gain(below, which, total, rule):
     return gain
 
 
-@njit(cache=True)
+@inner
 def _search(data, rule, room, span, axis, state):
     """Try candidates one after the other; the best is kept in row 0 of the room, the one at work is in row 1."""
     lo, hi = span
@@ -476,12 +477,12 @@ def _search(data, rule, room, span, axis, state):
         gain = _mixed_gain(room.below, 0, room.total, rule)
         if gain > best + 1e-12:
             best, found, best_cut = gain, 0, cut
-            room.features[0] = room.features[1]
-            room.weights[0] = room.weights[1]
+            copy_to(room.features[0], room.features[1])
+            copy_to(room.weights[0], room.weights[1])
     return found, best, best_cut
 
 
-@njit(cache=True)
+@inner
 def _project(columns, room, lo, hi):
     """Projections of the rows lo…hi by the candidate at work; return the smallest and the largest."""
     values, order = room.values, room.order
@@ -501,7 +502,7 @@ def _project(columns, room, lo, hi):
     return low, high
 
 
-@njit(cache=True)
+@inner
 def _search_dense(data, rule, room, lo, hi, state):
     """All candidates at once: a matrix product for every few rows, counted as they come."""
     tries, d = room.weights.shape
@@ -523,7 +524,7 @@ def _search_dense(data, rule, room, lo, hi, state):
     for start in range(lo, hi, _CHUNK):
         size = min(_CHUNK, hi - start)
         for p in range(size):
-            block[p] = data.rows[room.order[start + p]]
+            copy_to(block[p], data.rows[room.order[start + p]])
         projected = np.dot(block[:size], turned)
         for p in range(size):
             counts = room.below[room.codes[start + p]]
@@ -541,7 +542,7 @@ def _search_dense(data, rule, room, lo, hi, state):
     return found, best, cuts[max(found, 0)]
 
 
-@njit(cache=True)
+@inner
 def _partition(data, room, lo, hi, split, dense):
     """Part the rows of a node stably, as `_apply` would; return where the right side begins."""
     features, weights, cut = split

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from scipy.optimize import linprog
 
+from learnable._inner import copy_to
 from learnable.ensembles.adaboost_dynamics.dynamics import (
     AdaBoostMatrix,
     _step,
@@ -286,10 +287,10 @@ def _search(M, d, small, t, max_iter, tol, rank, least, tie_tol, forced):
             lasts, t = _settle(M, d, small, t, lag, turns, values, rank, least, tie_tol, forced)
             if lasts:
                 return lag, t
-            mark[:] = d
+            copy_to(mark, d)
             power, lag = 1, 0
         elif lag == power:
-            mark[:] = d
+            copy_to(mark, d)
             power *= 2
             lag = 0
     return 0, t

@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from learnable._inner import copy_to
+
 __all__ = ["best_paths"]
 
 
@@ -24,7 +26,7 @@ def best_paths(log_start, log_move, log_f, starts, path):
                         if value > then[j]:
                             then[j], back[t, j] = value, i
                 then[j] += log_f[t, j]
-            now[:] = then
+            copy_to(now, then)
         path[b - 1] = np.argmax(now)
         for t in range(b - 1, a, -1):
             path[t - 1] = back[t, path[t]]

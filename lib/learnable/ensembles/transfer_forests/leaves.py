@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import blas, lapack
 
+from learnable._inner import inner
 from learnable.validation import check_choice, check_finite_array, check_magnitude, check_scalar
 
 __all__ = ["LeafPropagation", "leaf_graph", "propagate_leaves"]
@@ -162,42 +163,65 @@ def _quadratics(X, order, starts, room, metric, empty, apart):
     `order` lists the rows by leaf.
     """
     k, dim = len(starts) - 1, X.shape[1]
-    means = np.zeros((k, dim))
+    means, out = np.zeros((k, dim)), np.zeros((k, k))
     for i in range(k):
         for p in range(starts[i], starts[i + 1]):
             for j in range(dim):
                 means[i, j] += X[order[p], j]
-        means[i] /= starts[i + 1] - starts[i]
-    out = np.zeros((k, k))
-    everyone, few = np.arange(k), np.flatnonzero(empty)
+        for j in range(dim):
+            means[i, j] /= starts[i + 1] - starts[i]
+    others = np.empty(k, np.int64)
     for i in range(k):
         if apart[i]:
             continue
-        others = everyone if empty[i] else few
-        d = means[i] - means[others]
-        if metric == 2:
-            out[i][others] = (d * d).sum(axis=1)
-            continue
-        n = starts[i + 1] - starts[i]
-        z = np.empty((n, dim))
-        for p in range(n):
-            z[p] = X[order[starts[i] + p]] - means[i]
-        if metric == 1:
-            zd = np.dot(d, z.T)
-            out[i][others] = (zd * zd).sum(axis=1) / n
-        elif n > dim:
-            s = np.dot(z.T, z) / n
-            for j in range(dim):
-                s[j, j] += room
-            out[i][others] = (np.linalg.solve(s, np.ascontiguousarray(d.T)).T * d).sum(axis=1)
-        else:  # the inverse of room I + z'z / n by that of a matrix with as many rows as the leaf
-            g = np.dot(z, z.T)
-            for j in range(n):
-                g[j, j] += n * room
-            zd = np.dot(d, z.T)
-            inside = (np.linalg.solve(g, np.ascontiguousarray(zd.T)).T * zd).sum(axis=1)
-            out[i][others] = ((d * d).sum(axis=1) - inside) / room
-    return np.maximum(out, 0.0), means
+        m = 0
+        for j in range(k):
+            if empty[i] or empty[j]:
+                others[m] = j
+                m += 1
+        n = starts[i + 1] - starts[i] if metric != 2 else 0  # no rows are needed for plain distances
+        d, z = np.empty((m, dim)), np.empty((n, dim))
+        for j in range(dim):
+            for o in range(m):
+                d[o, j] = means[i, j] - means[others[o], j]
+            for p in range(n):
+                z[p, j] = X[order[starts[i] + p], j] - means[i, j]
+        lengths = _squared_lengths(d, z, room, metric)
+        for o in range(m):
+            out[i, others[o]] = max(lengths[o], 0.0)
+    return out, means
+
+
+@inner
+def _squared_lengths(d, z, room, metric):
+    """d' M d for each row of d, with M from the centred rows z of a leaf."""
+    n, dim = z.shape
+    if metric == 2:
+        return _row_products(d, d)
+    if metric == 1:
+        zd = np.dot(d, z.T)
+        return _row_products(zd, zd) / n
+    if n > dim:
+        s = np.dot(z.T, z) / n
+        for j in range(dim):
+            s[j, j] += room
+        return _row_products(np.linalg.solve(s, np.ascontiguousarray(d.T)).T, d)
+    # the inverse of room I + z'z / n by that of a matrix with as many rows as the leaf
+    g = np.dot(z, z.T)
+    for j in range(n):
+        g[j, j] += n * room
+    zd = np.dot(d, z.T)
+    inside = _row_products(np.linalg.solve(g, np.ascontiguousarray(zd.T)).T, zd)
+    return (_row_products(d, d) - inside) / room
+
+
+@inner
+def _row_products(a, b):
+    out = np.zeros(len(a))
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            out[i] += a[i, j] * b[i, j]
+    return out
 
 
 @njit(cache=True, nogil=True)

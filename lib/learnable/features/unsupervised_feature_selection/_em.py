@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from learnable._inner import copy_to, inner
 from learnable._simd import exp_in_place
 
 BLOCK = 512
@@ -52,8 +53,7 @@ def columns_first(X):
 def run_em(XT, mixture, rules):
     """EM from `mixture` until the log-likelihood changes by less than `rules.tol`. Cost O(N k d^2) a step."""
     trace = np.empty(rules.max_iter + 1)
-    mixture, _ = drop_thin(mixture, rules.floor)
-    mixture = lifted(mixture, rules.floor)
+    mixture = lifted(drop_thin(mixture, rules.floor), rules.floor)
     change = np.inf
     steps = 0
     for step in range(rules.max_iter + 1):
@@ -66,28 +66,39 @@ def run_em(XT, mixture, rules):
                 break
         if step == rules.max_iter:
             break
-        moved, _ = drop_thin(moved, rules.floor)
-        mixture = lifted(moved, rules.floor)
+        mixture = lifted(drop_thin(moved, rules.floor), rules.floor)
     return EMRun(mixture, trace[:steps].copy(), change)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_thin(mixture, floor):
     """Without the clusters whose variance is nowhere above the floor, weights summing to one; at least one stays."""
     k, d = mixture.means.shape
-    keep = np.ones(k, np.bool_)
+    kept, n_kept, heaviest = np.empty(k, np.int64), 0, 0
     for j in range(k):
-        if not mixture.weights[j] > 1e-12:
-            keep[j] = False
+        stays = mixture.weights[j] > 1e-12
         for a in range(d):
-            if not mixture.covariances[j, a, a] > floor[a]:
-                keep[j] = False
-    if keep.all():
-        return mixture, 0
-    if not keep.any():
-        keep[np.argmax(mixture.weights)] = True
-    weights = mixture.weights[keep]
-    return Mixture(weights / weights.sum(), mixture.means[keep], mixture.covariances[keep]), k - keep.sum()
+            stays = stays and mixture.covariances[j, a, a] > floor[a]
+        if stays:
+            kept[n_kept] = j
+            n_kept += 1
+        if mixture.weights[j] > mixture.weights[heaviest]:
+            heaviest = j
+    if n_kept == k:
+        return mixture
+    if n_kept == 0:
+        kept[0], n_kept = heaviest, 1
+    left = Mixture(np.empty(n_kept), np.empty((n_kept, d)), np.empty((n_kept, d, d)))
+    total = 0.0
+    for i in range(n_kept):
+        total += mixture.weights[kept[i]]
+    for i in range(n_kept):
+        left.weights[i] = mixture.weights[kept[i]] / total
+        for a in range(d):
+            left.means[i, a] = mixture.means[kept[i], a]
+            for b in range(d):
+                left.covariances[i, a, b] = mixture.covariances[kept[i], a, b]
+    return left
 
 
 @njit(cache=True, nogil=True)
@@ -100,7 +111,7 @@ def lifted(mixture, floor):
     return Mixture(mixture.weights, mixture.means, covariances)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def em_step(XT, mixture):
     """Log-likelihood of `mixture`, and the parameters after one E- and M-step, before anything is added to them."""
     d, n = XT.shape
@@ -130,7 +141,7 @@ def em_step(XT, mixture):
     return total, moved_parameters(mixture, s0, s1, s2, n)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def moved_parameters(mixture, s0, s1, s2, n):
     """The M-step from sums about the old means: mean shift and covariance about the new mean."""
     k, d = mixture.means.shape
@@ -146,7 +157,7 @@ def moved_parameters(mixture, s0, s1, s2, n):
     return Mixture(s0 / n, means, covariances)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def inverse_factors(mixture):
     """(W, const): inverses of the Cholesky factors, and log weight minus the log of the normalising constant."""
     k, d = mixture.means.shape
@@ -157,7 +168,7 @@ def inverse_factors(mixture):
     return W, const
 
 
-@njit(cache=True, nogil=True)
+@inner
 def inverse_factor(covariance, W):
     """Write the inverse of the lower Cholesky factor into W; return half the log-determinant. O(d^3)."""
     d = len(covariance)
@@ -184,7 +195,7 @@ def inverse_factor(covariance, W):
     return half
 
 
-@njit(cache=True, nogil=True)
+@inner
 def centred(XT, start, mean, dx, size):
     """The block of the data about a mean."""
     for a in range(len(mean)):
@@ -193,7 +204,7 @@ def centred(XT, start, mean, dx, size):
             out[i] = row[i] - m
 
 
-@njit(cache=True, nogil=True)
+@inner
 def log_density(dx, factors, j, y, out):
     """out_i = const_j - |W_j dx_i|^2 / 2."""
     W, const = factors
@@ -212,7 +223,7 @@ def log_density(dx, factors, j, y, out):
             out[i] -= 0.5 * y[i] * y[i]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def normalise(joint, k, size):
     """Turn the logs of pi_j f_j(x_i), stored cluster by cluster, into posteriors; return the log-likelihood."""
     top, sums = np.empty(size), np.zeros(size)
@@ -299,7 +310,7 @@ def weighted_moments(XT, Z):
     return Mixture(weights, means, covariances)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lane_sum(x):
     """Sum in eight lanes, which the compiler may put into one register."""
     n = len(x)
@@ -367,7 +378,7 @@ def lloyd(XT, centres, max_iter):
             changed += labels[i] != before[i]
         if changed == 0:
             break
-        before[:] = labels
+        copy_to(before, labels)
         centres[:] = 0.0
         for a in range(d):
             for i in range(n):

@@ -8,7 +8,7 @@
 Source: Lember 2012, chapter 6.
 """
 
-from learnable.foundations.classical_rules.cart import CARTClassifier, CARTRegressor, MedianTree, best_split
+from learnable.foundations.classical_rules.cart import CARTClassifier, CARTRegressor, MedianTree
 from learnable.foundations.classical_rules.plugin import (
     FAMILIES,
     ParametricPlugIn,
@@ -45,7 +45,6 @@ __all__ = [
     "PlugInDensity",
     "PlugInPair",
     "Regressogram",
-    "best_split",
     "best_subtree_bruteforce",
     "condense",
     "cover_hart",

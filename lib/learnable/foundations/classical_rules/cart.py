@@ -13,25 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.trees import grow, weakest_links
 from learnable.validation import check_choice, check_class_labels, check_scalar, check_seed
 
-__all__ = ["CARTClassifier", "CARTRegressor", "MedianTree", "best_split"]
-
-
-def best_split(X, y, impurity="gini"):
-    """The best first split: (feature, threshold, n₁φ(S₁) + n₂φ(S₂)); feature −1 if no split is possible.
-
-    >>> best_split([[0.0], [1.0], [2.0]], [0, 0, 1])
-    (0, 1.5, 0.0)
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-    y : array-like of shape (n,)
-    impurity : {"gini", "entropy", "error"}, default="gini"
-    """
-    tree = grow(X, np.asarray(y), impurity, max_depth=1)
-    if tree.n_nodes == 1:
-        return -1, float("nan"), float(tree.cost[0])
-    return int(tree.feature[0]), float(tree.threshold[0]), float(tree.cost[1] + tree.cost[2])
+__all__ = ["CARTClassifier", "CARTRegressor", "MedianTree"]
 
 
 class _CART(BaseEstimator):

@@ -15,6 +15,7 @@ from numba import njit
 from scipy.special import gammaln
 
 from learnable._bits import popcount
+from learnable._inner import copy_to, inner
 
 __all__ = [
     "Prior",
@@ -99,7 +100,7 @@ def enumerate_binary(words, n, first_child, starts, k, ones, whole, out):
         _refine_bits(cells, sizes, n_cells, words[v], depth)
 
 
-@njit(cache=True)
+@inner
 def _refine_bits(cells, sizes, n_cells, word, depth):
     """Cells of a set from those of its prefix: rows with a one, rows with a zero; empty cells are left out."""
     made = 0
@@ -132,7 +133,8 @@ def enumerate_general(table, first_child, starts, k, prior, out):
     size = np.ones(k + 1)
     member = np.full(k + 1, -1, dtype=np.int64)
     filled = starts.copy()
-    rows[0] = np.arange(n)
+    for row in range(n):
+        rows[0, row] = row
     ends[0, 0], n_cells[0], depth = n, 1, 0
     while True:
         children = first_child[member[depth]] if depth else 0
@@ -164,7 +166,7 @@ def enumerate_general(table, first_child, starts, k, prior, out):
         )
 
 
-@njit(cache=True)
+@inner
 def _group(x, r, rows, ends, out_rows, out_ends):
     """Split each group of rows by the state of x; returns the number of groups that are not empty."""
     place = np.zeros(r, dtype=np.int64)
@@ -188,7 +190,7 @@ def _group(x, r, rows, ends, out_rows, out_ends):
     return made
 
 
-@njit(cache=True)
+@inner
 def _grouped_score(x, r, rows, ends, q, prior):
     """Score of a family whose rows are grouped by the configuration of the parents; q configurations are possible."""
     counts = np.zeros(r, dtype=np.int64)
@@ -202,7 +204,7 @@ def _grouped_score(x, r, rows, ends, q, prior):
     return total
 
 
-@njit(cache=True)
+@inner
 def _cell_score(counts, size, q, prior):
     r = len(counts)
     total = 0.0
@@ -294,20 +296,22 @@ def mix_rows(train, columns, sets, weights, node, prior):
                     asked[s : s + 2],
                     lookup[: cells[s] * train.n_states[p]],
                 )
-        before[:] = sets[v]
+        copy_to(before, sets[v])
         a = prior.ess / (r * q) if prior.bdeu else 1.0
         counts[: cells[depth]] = a
         for row in range(n):
             counts[seen[depth, row], train.columns[node, row]] += 1.0
         for c in range(cells[depth]):
-            counts[c] *= weights[v] / counts[c].sum()
+            factor = weights[v] / counts[c].sum()
+            for state in range(r):
+                counts[c, state] *= factor
         for row in range(m):
             c = asked[depth, row]
             out[row] += counts[c, columns[node, row]] if c >= 0 else weights[v] / r
     return out
 
 
-@njit(cache=True)
+@inner
 def _number(x, y, r, seen, asked, lookup):
     """Numbers of configurations after one more column: `seen` for training rows, `asked` for the others or -1."""
     lookup[:] = -1
@@ -368,7 +372,7 @@ def thick_thin(table, prior, max_parents, adjacency):
         score[child] += best
 
 
-@njit(cache=True)
+@inner
 def _gains(table, adjacency, i, score, prior, max_parents, gain):
     n_nodes = len(adjacency)
     full = adjacency[:, i].sum() >= max_parents
@@ -380,7 +384,7 @@ def _gains(table, adjacency, i, score, prior, max_parents, gain):
             adjacency[p, i] = False
 
 
-@njit(cache=True)
+@inner
 def _family_score(table, parents, i, prior):
     """Score of node i whose parents are marked, with compact numbers for the configurations that occur."""
     n, r = table.columns.shape[1], table.n_states[i]
@@ -392,7 +396,7 @@ def _family_score(table, parents, i, prior):
         if parents[p]:
             r_p = table.n_states[p]
             cells = _number(table.columns[p], none[0], r_p, seen, none, lookup[: cells * r_p])
-            seen[0] = seen[1]
+            copy_to(seen[0], seen[1])
             q *= r_p
     counts = np.zeros((cells, r), dtype=np.int64)
     for row in range(n):

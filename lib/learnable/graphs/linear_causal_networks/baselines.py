@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from scipy.stats import norm
 
+from learnable._inner import copy_to
 from learnable.graphs.dags import DAG
 from learnable.graphs.linear_causal_networks.local_scores import check_covariance, check_undirected
 from learnable.graphs.mixed import MixedGraph
@@ -258,7 +259,7 @@ def _partial_correlation(correlation, i, j, given):
     m = len(given) + 2
     members = np.empty(m, dtype=np.int64)
     members[0], members[1] = i, j
-    members[2:] = given
+    copy_to(members[2:], given)
     A = np.empty((m, m))
     for a in range(m):
         for b in range(m):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from learnable._inner import copy_to
 from learnable.graphs.dags import DAG
 from learnable.validation import Result, check_choice, check_finite_array, check_scalar, check_symmetric
 
@@ -305,7 +306,8 @@ def _residual_variances(M, tol):
     d = M.shape[0] - 1
     out = np.empty(1 << d)
     stack = np.empty((d + 1, d + 1, d + 1))
-    stack[d] = M
+    for a in range(d + 1):
+        copy_to(stack[d, a], M[a])
     place = np.full(d + 1, d)  # where the matrix with the bits d-1..level accounted for is stored
     out[0] = max(M[d, d], 0.0)
     for mask in range(1, 1 << d):

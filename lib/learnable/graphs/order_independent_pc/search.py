@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 from numba import njit
 
+from learnable._inner import copy_to
 from learnable.graphs.independence import GaussianIndependence, _partial, _partial_in
 from learnable.validation import Result, check_choice, check_has, check_scalar
 
@@ -289,7 +290,7 @@ def _level(C, adjacency, size, cut, stable, n_edges):
                 if abs(_partial_in(C, i, j, S, size, work)) <= cut:
                     adjacency[i, j] = adjacency[j, i] = False
                     pairs[found, 0], pairs[found, 1] = i, j
-                    members[found] = S
+                    copy_to(members[found], S)
                     found += 1
                     break
                 more = next_combination(places, size, n)

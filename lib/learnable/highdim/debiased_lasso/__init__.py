@@ -11,7 +11,7 @@ By concept:
 - :mod:`.theory`: power, optimal lengths, bounds on the bias.
 """
 
-from learnable.highdim.debiased_lasso.coherence import coherence, default_mu, minimum_coherence
+from learnable.highdim.debiased_lasso.coherence import default_mu, minimum_coherence
 from learnable.highdim.debiased_lasso.competitors import (
     Inference,
     multi_split,
@@ -48,7 +48,6 @@ __all__ = [
     "adjust_pvalues",
     "asymptotic_power",
     "bounded_decorrelating_matrix",
-    "coherence",
     "conditional_variance",
     "debias",
     "decompose",

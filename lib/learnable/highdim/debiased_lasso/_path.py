@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from learnable._inner import inner
+
 # A combination of columns is zero if its variance is less than this part of what it would be without correlation.
 DEPENDENT = 1e-11
 # Steps between two looks for a proof: one look costs about as much as two steps.
@@ -94,7 +96,7 @@ def walk(S, null, i, b, start, stop, max_steps):
     return UNDECIDED, max_steps, 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _enter(S, null, i, b, mu, face, x, q):
     """Set up the face of `b` and solve on it; returns its size, or -1 if the solution has other signs."""
     size = 0
@@ -117,7 +119,7 @@ def _enter(S, null, i, b, mu, face, x, q):
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refine(S, face, size, i, b, mu, x):
     """Add to `b` the solution of the equations of the face, S_AA b_A = e_A - mu s_A, for what they are off by."""
     for k in range(size):
@@ -132,13 +134,14 @@ def _refine(S, face, size, i, b, mu, x):
         b[face.active[k]] += x[k]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _direction(S, face, size, w, a):
     """How the minimiser moves as mu falls, w = S_AA^-1 s, and how q = e_i - Sb does, a = S_A w."""
     for k in range(size):
         w[k] = face.z[k]
     _backward(face.U, size, w)
-    a[:] = 0.0
+    for t in range(a.size):
+        a[t] = 0.0
     k = 0
     while k + 3 < size:  # four rows at a time: `a` is read and written once for all of them
         w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
@@ -154,7 +157,7 @@ def _direction(S, face, size, w, a):
         k += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _next_event(face, size, mu, limit, b, q, w, a, left):
     """How far mu falls until a coefficient meets zero (its place) or joins (its index), at most `limit`.
 
@@ -176,14 +179,15 @@ def _next_event(face, size, mu, limit, b, q, w, a, left):
     return limit, place, index
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _slide(S, face, size, j, sign, b, x, d):
     """Let column j, which depends on the active ones, join: move `b` along their null vector until one meets zero.
 
     Returns its place, or -1 if none does: then the dual falls without bound. `x` holds U'^-1 S_Aj.
     """
     _backward(face.U, size, x)
-    d[:] = 0.0
+    for t in range(d.size):
+        d[t] = 0.0
     d[j] = sign
     length, place = np.inf, -1
     for k in range(size):
@@ -200,7 +204,7 @@ def _slide(S, face, size, j, sign, b, x, d):
     return place
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _null_part(basis, b, d):
     """Set d to the projection of `b` on the null space of S; returns |d|_1."""
     p, rank = basis.shape
@@ -228,7 +232,7 @@ def _null_part(basis, b, d):
     return norm
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _floor(S, i, d):
     """d_i / |d|_1, below which no mu is feasible; zero if Sd is not."""
     quadratic, plain, norm = 0.0, 0.0, 0.0
@@ -244,7 +248,7 @@ def _floor(S, i, d):
     return d[i] / norm if abs(quadratic) <= DEPENDENT * plain else 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _project(S, face, size, j, x):
     """Set x = U'^-1 S_Aj; returns what of S_jj the active columns do not explain."""
     row = S[j]
@@ -257,7 +261,7 @@ def _project(S, face, size, j, x):
     return pivot
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _append(face, size, j, sign, pivot, x):
     root = np.sqrt(pivot)
     total = sign
@@ -270,7 +274,7 @@ def _append(face, size, j, sign, pivot, x):
     face.sign[j] = sign
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _remove(face, size, place, b):
     """Take one column out of U, and rotate what is left of it into a triangle; z turns with it.
 
@@ -295,7 +299,7 @@ def _remove(face, size, place, b):
     return left
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _forward(U, size, x):
     """x becomes U'^-1 x."""
     for k in range(size):
@@ -305,7 +309,7 @@ def _forward(U, size, x):
             x[t] -= f * U[k, t]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _backward(U, size, x):
     """x becomes U^-1 x; four partial sums, which need not wait for each other."""
     for k in range(size - 1, -1, -1):

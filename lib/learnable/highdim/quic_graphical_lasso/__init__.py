@@ -27,7 +27,6 @@ from learnable.highdim.quic_graphical_lasso.logistic import l1_logistic
 from learnable.highdim.quic_graphical_lasso.newton import line_search
 from learnable.highdim.quic_graphical_lasso.problem import (
     duality_gap,
-    kkt_residual,
     min_norm_subgradient,
     objective,
     penalty_matrix,
@@ -45,7 +44,6 @@ __all__ = [
     "admm",
     "dual_projected_gradient",
     "duality_gap",
-    "kkt_residual",
     "l1_logistic",
     "line_search",
     "min_norm_subgradient",

@@ -21,7 +21,6 @@ from learnable.validation import check_finite_array, check_scalar, check_symmetr
 
 __all__ = [
     "duality_gap",
-    "kkt_residual",
     "min_norm_subgradient",
     "objective",
     "penalty_matrix",
@@ -96,28 +95,6 @@ def min_norm_subgradient(X, S, Lambda, W=None):
     X, S, Lam = check_point(X, S, Lambda)
     G = S - (inverse(X) if W is None else check_symmetric(W, "W"))
     return np.where(X > 0, G + Lam, np.where(X < 0, G - Lam, soft_threshold(G, Lam)))
-
-
-def kkt_residual(X, S, Lambda, W=None):
-    """The largest entry, in absolute value, of :func:`min_norm_subgradient`.
-
-    Parameters
-    ----------
-    X : array-like of shape (p, p)
-        The iterate, symmetric.
-    S : array-like of shape (p, p)
-        Empirical covariance.
-    Lambda : float or array-like of shape (p, p)
-        Penalties, not negative.
-    W : array-like of shape (p, p), optional
-        The inverse of X, if it is known.
-
-    Examples
-    --------
-    >>> round(kkt_residual(np.eye(2), [[1, 0.5], [0.5, 1]], [[0, 0.2], [0.2, 0]]), 12)
-    0.3
-    """
-    return float(np.abs(min_norm_subgradient(X, S, Lambda, W)).max())
 
 
 def duality_gap(X, S, Lambda, W=None):

@@ -14,11 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from learnable._inner import inner
+from learnable._simd import fmax, fmin
+
 R, E, L, P = 0, 1, 2, 3  # P: inside the box, but tied to the elbow by linear dependence; rests
-ENDED, TIE, EMPTY, SINGULAR, FULL, SEPARATED, FOREVER, LOST = 0, 1, 2, 3, 4, 5, 6, 7
+ENDED, TIE, EMPTY, SINGULAR, FULL, SEPARATED, FOREVER, LOST, PAUSE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 TO_R, TO_L, FROM_L, FROM_R = 1, 2, 3, 4
 TOGETHER = 4e-15  # multipliers this near to a bound have reached it
-REFRESH = 50  # events between two computations of K theta from scratch
+REFRESH = 50  # events after which the caller computes K theta from scratch
 
 
 class Problem(NamedTuple):
@@ -69,26 +72,44 @@ class Record(NamedTuple):
     after: np.ndarray
 
 
-@njit(cache=True)
+@inner
 def append(factor, m, column, own, z_one, z_y, label, tiny):
     """Enlarge the factor by a point with kernel values `column`, `own`; False if it depends on those there."""
     row = factor[m]
     for i in range(m):
-        row[i] = (column[i] - np.dot(factor[i, :i], row[:i])) / factor[i, i]
-    left = own - np.dot(row[:m], row[:m])
+        row[i] = (column[i] - _dot(factor[i], row, i)) / factor[i, i]
+    left = own - _dot(row, row, m)
     if left <= tiny * own:
         return False
     row[m] = np.sqrt(left)
-    z_one[m] = (1.0 - np.dot(row[:m], z_one[:m])) / row[m]
-    z_y[m] = (label - np.dot(row[:m], z_y[:m])) / row[m]
+    z_one[m] = (1.0 - _dot(row, z_one, m)) / row[m]
+    z_y[m] = (label - _dot(row, z_y, m)) / row[m]
     return True
 
 
-@njit(cache=True)
+@inner
+def _dot(a, b, m):
+    """The product of the first m entries; four partial sums, which need not wait for each other."""
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    t = 0
+    while t + 3 < m:
+        s0 += a[t] * b[t]
+        s1 += a[t + 1] * b[t + 1]
+        s2 += a[t + 2] * b[t + 2]
+        s3 += a[t + 3] * b[t + 3]
+        t += 4
+    while t < m:
+        s0 += a[t] * b[t]
+        t += 1
+    return (s0 + s1) + (s2 + s3)
+
+
+@inner
 def delete(factor, m, p, z_one, z_y):
     """Remove the point at position p: shift the rows below and rotate them back to triangular form."""
     for i in range(p, m - 1):
-        factor[i, : i + 2] = factor[i + 1, : i + 2]
+        for k in range(i + 2):
+            factor[i, k] = factor[i + 1, k]
     for k in range(p, m - 1):
         a, b = factor[k, k], factor[k, k + 1]
         r = np.sqrt(a * a + b * b)
@@ -105,17 +126,19 @@ def delete(factor, m, p, z_one, z_y):
         z_y[k], z_y[k + 1] = c * x + s * y, c * y - s * x
 
 
-@njit(cache=True)
+@inner
 def _forward(factor, m, right):
     out = np.empty(m)
     for i in range(m):
-        out[i] = (right[i] - np.dot(factor[i, :i], out[:i])) / factor[i, i]
+        out[i] = (right[i] - _dot(factor[i], out, i)) / factor[i, i]
     return out
 
 
-@njit(cache=True)
+@inner
 def _backward(factor, m, z):
-    out = z[:m].copy()
+    out = np.empty(m)
+    for i in range(m):
+        out[i] = z[i]
     for i in range(m - 1, -1, -1):
         out[i] /= factor[i, i]
         value = out[i]
@@ -145,9 +168,9 @@ def describe(y, alpha, g, lam, a0, out):
         f = (g[i] + a0) / lam
         if (f >= 0.0) != (y[i] > 0.0):
             errors += 1
-        slack += max(1.0 - y[i] * f, 0.0)
+        slack += fmax(1.0 - y[i] * f, 0.0)
         square += y[i] * alpha[i] * g[i]
-    out[0], out[1], out[2] = errors, slack, np.sqrt(max(square, 0.0)) / lam
+    out[0], out[1], out[2] = errors, slack, np.sqrt(fmax(square, 0.0)) / lam
 
 
 @njit(cache=True)
@@ -163,7 +186,7 @@ def walk(problem, place, elbow, record, used, limit):
         m = used[0]
         if m == 0:
             return EMPTY
-        if problem.sense > 0 and not np.any(place.status == L):
+        if problem.sense > 0 and not _contains(place.status, L):
             return SEPARATED
         if used[1] >= limit or used[1] + m + 2 >= record.lams.size or used[2] + 3 * m + 2 >= record.moved.size:
             return FULL
@@ -183,16 +206,18 @@ def walk(problem, place, elbow, record, used, limit):
         if step >= room:
             step, kind = room, 0
         taken += 1
-        _advance(problem, place, elbow, record, used, d, h, c, step, who, kind, taken % REFRESH == 0)
+        _advance(problem, place, elbow, record, used, d, h, c, step, who, kind)
         if kind == 0:
             return ENDED
         if kind <= TO_L:
             _retire(problem, place, elbow, record, used, d)
         elif not _join(problem, place, elbow, used, who):
             return SINGULAR
+        if taken == REFRESH:
+            return PAUSE
 
 
-@njit(cache=True)
+@inner
 def _sum(values):
     """Terms added in their order: numpy adds in pairs, and the last digit shall not depend on that."""
     total = 0.0
@@ -201,17 +226,27 @@ def _sum(values):
     return total
 
 
-@njit(cache=True)
+@inner
+def _contains(status, kind):
+    for s in status:
+        if s == kind:
+            return True
+    return False
+
+
+@inner
 def _direction(problem, elbow, m):
     """How theta_E and a0 move for a unit of the walk: ``d, c``, and what `_correct` needs of the same system."""
     y, sense = problem.y, problem.sense
     w = _backward(elbow.factor, m, elbow.z_y)
+    u = _backward(elbow.factor, m, elbow.z_one) if problem.intercept else w
+    total = _sum(u) if problem.intercept else 1.0
+    c = -sense * _sum(w) / total if problem.intercept else 0.0
+    d = np.empty(m)
+    for k in range(m):
+        d[k] = -sense * w[k] - c * u[k]
     if not problem.intercept:
-        return -sense * w, 0.0, w, 1.0
-    u = _backward(elbow.factor, m, elbow.z_one)
-    total = u.sum()
-    c = -sense * w.sum() / total
-    d = -sense * w - c * u
+        return d, c, u, total
     # An elbow of one class alone rests: whatever solving the system leaves of d is rounding error.
     alone = True
     for k in range(1, m):
@@ -219,12 +254,13 @@ def _direction(problem, elbow, m):
             alone = False
             break
     if alone:
-        d[:] = 0.0
+        for k in range(m):
+            d[k] = 0.0
         c = -sense * y[elbow.members[0]]
     return d, c, u, total
 
 
-@njit(cache=True)
+@inner
 def _correct(problem, place, elbow, record, used, u, total, noise):
     """Put right what rounding has left of the conditions on the elbow, and of the balance; False if it cannot."""
     K, y = problem.K, problem.y
@@ -235,7 +271,7 @@ def _correct(problem, place, elbow, record, used, u, total, noise):
     for k in range(m):
         i = elbow.members[k]
         right[k] = lam * y[i] - g[i] - a0
-        worst = max(worst, abs(right[k]))
+        worst = fmax(worst, abs(right[k]))
     if worst <= 1e-12 * lam + noise:
         return True
     fix = _backward(elbow.factor, m, _forward(elbow.factor, m, right))
@@ -243,8 +279,9 @@ def _correct(problem, place, elbow, record, used, u, total, noise):
         lack = 0.0
         for i in range(y.size):
             lack -= y[i] * alpha[i]
-        nudge = (fix.sum() - lack) / total
-        fix -= nudge * u
+        nudge = (_sum(fix) - lack) / total
+        for k in range(m):
+            fix[k] -= nudge * u[k]
         a0 += nudge + problem.kappa * lack
     # Only as far as all multipliers stay inside: the balance is worth more than the rest of the error.
     part = 1.0
@@ -252,13 +289,13 @@ def _correct(problem, place, elbow, record, used, u, total, noise):
         i = elbow.members[k]
         new = alpha[i] + y[i] * fix[k]
         if new < 0.0:
-            part = min(part, alpha[i] / (alpha[i] - new))
+            part = fmin(part, alpha[i] / (alpha[i] - new))
         elif new > 1.0:
-            part = min(part, (1.0 - alpha[i]) / (new - alpha[i]))
+            part = fmin(part, (1.0 - alpha[i]) / (new - alpha[i]))
     a0 = place.state[1] + part * (a0 - place.state[1])
     for k in range(m):
         i = elbow.members[k]
-        new = min(max(alpha[i] + part * y[i] * fix[k], 0.0), 1.0)
+        new = fmin(fmax(alpha[i] + part * y[i] * fix[k], 0.0), 1.0)
         value = y[i] * (new - alpha[i])
         alpha[i] = new
         record.moved[used[2]], record.after[used[2]] = i, new
@@ -274,10 +311,11 @@ def _correct(problem, place, elbow, record, used, u, total, noise):
     return True
 
 
-@njit(cache=True)
+@inner
 def _rates(problem, elbow, m, d, h):
     """Write K d to ``h``, the rate of g; return the sum of the sizes of d."""
-    h[:] = 0.0
+    for i in range(h.size):
+        h[i] = 0.0
     weight = 0.0
     for k in range(m):
         row = problem.K[elbow.members[k]]
@@ -288,7 +326,7 @@ def _rates(problem, elbow, m, d, h):
     return weight
 
 
-@njit(cache=True)
+@inner
 def _on_the_elbow(problem, elbow, m, h, c, weight):
     """Whether the direction keeps the points of the elbow on their margin, up to rounding error."""
     for k in range(m):
@@ -298,7 +336,7 @@ def _on_the_elbow(problem, elbow, m, h, c, weight):
     return True
 
 
-@njit(cache=True)
+@inner
 def _first_event(problem, place, elbow, m, d, h, c, noise, weight):
     """What happens next: ``(code, step, who, kind)``; ``who`` is a place in the elbow, or a point that joins it."""
     y, sense, alpha = problem.y, problem.sense, place.alpha
@@ -345,9 +383,9 @@ def _first_event(problem, place, elbow, m, d, h, c, noise, weight):
     return ENDED, best, who, kind
 
 
-@njit(cache=True)
-def _advance(problem, place, elbow, record, used, d, h, c, step, who, kind, afresh):
-    """Move by ``step`` and write the record; kind 0 is the end of the walk. ``afresh``: compute g, not its change."""
+@inner
+def _advance(problem, place, elbow, record, used, d, h, c, step, who, kind):
+    """Move by ``step`` and write the record; kind 0 is the end of the walk."""
     y, alpha = problem.y, place.alpha
     at, entries = used[1], used[2]
     for k in range(used[0]):
@@ -363,11 +401,8 @@ def _advance(problem, place, elbow, record, used, d, h, c, step, who, kind, afre
         record.moved[entries], record.after[entries] = i, new
         entries += 1
         alpha[i] = new
-    if afresh:
-        place.g[:] = np.dot(problem.K, y * alpha)
-    else:
-        for i in range(y.size):
-            place.g[i] += step * h[i]
+    for i in range(y.size):
+        place.g[i] += step * h[i]
     lam = problem.target if kind == 0 else place.state[0] - problem.sense * step
     a0 = place.state[1] + step * c
     place.state[0], place.state[1] = lam, a0
@@ -378,7 +413,7 @@ def _advance(problem, place, elbow, record, used, d, h, c, step, who, kind, afre
     used[1], used[2] = at + 1, entries
 
 
-@njit(cache=True)
+@inner
 def _retire(problem, place, elbow, record, used, d):
     """Take the points that have reached a bound out of the elbow, each with an event of its own."""
     y, alpha = problem.y, place.alpha
@@ -396,12 +431,13 @@ def _retire(problem, place, elbow, record, used, d):
             at = used[1]
             record.lams[at], record.offsets[at], record.points[at] = place.state[0], place.state[1], i
             record.kinds[at] = TO_R if alpha[i] <= 0.0 else TO_L
-            record.facts[at] = record.facts[last]
+            for t in range(record.facts.shape[1]):
+                record.facts[at, t] = record.facts[last, t]
             record.starts[at + 1] = used[2]
             used[1] += 1
 
 
-@njit(cache=True)
+@inner
 def _join(problem, place, elbow, used, who):
     """Put a point on the elbow; False if its kernel depends on those that are there."""
     m = used[0]

@@ -170,6 +170,8 @@ class Walk:
             )  # fmt: skip
             if code in (walking.ENDED, walking.FOREVER):
                 return
+            if code == walking.PAUSE:
+                continue
             if code == walking.SEPARATED:
                 self.separable = True
                 return

@@ -14,7 +14,7 @@ from learnable.latent.entropy_estimation.special import (
     digamma_from_one,
     inverse_digamma_from_one,
     inverse_progression_sum,
-    log_progression,
+    log_products,
     log_progression_sum,
     trigamma,
     trigamma_excess,
@@ -339,7 +339,7 @@ def log_new(k, m, d, alpha):
     """The factors of the evidence that depend on alpha."""
     N, K = int(k @ m), int(m.sum())
     with np.errstate(divide="ignore"):
-        return log_progression(alpha, d, K - 1) - log_progression(alpha, 1.0, N - 1)
+        return log_products(alpha, d, K - 1) - log_products(alpha, 1.0, N - 1)
 
 
 @njit(cache=True)

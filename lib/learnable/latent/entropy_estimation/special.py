@@ -142,7 +142,8 @@ def log_progression_sum(alpha, d, n):
 
 
 @vectorize(["float64(float64, float64, int64)"], cache=True)
-def _log_progression(alpha, d, n):
+def log_products(alpha, d, n):
+    """`log_progression` for numbers that need no check."""
     return log_progression_sum(alpha, d, n)
 
 
@@ -171,7 +172,7 @@ def log_progression(alpha, d, n):
     if np.any(n != np.floor(n)) or np.any(np.abs(n) > 2**53):
         raise ValueError("n must hold whole numbers, at most 2**53")
     with np.errstate(divide="ignore"):  # alpha + d = 0: the product is 0, its logarithm −∞
-        return _log_progression(alpha, d, n.astype(np.int64))
+        return log_products(alpha, d, n.astype(np.int64))
 
 
 @njit(cache=True)

@@ -9,6 +9,7 @@ instructions; with fewer than eight states a row is eight numbers in registers; 
 import numpy as np
 from numba import njit
 
+from learnable._inner import copy_to
 from learnable._simd import exp_in_place, fmax, fmin
 
 # In the scaled recursions every positive probability stays above TINY, every positive density (relative to the largest
@@ -148,7 +149,7 @@ def forward(pi, net, f, filtered, lenient, exact=False):
     matrix, ptr, idx, val, sparse = net
     n, k = f.shape
     now, step = np.zeros(max(k, 8)), np.zeros(max(k, 8))
-    step[:k] = pi
+    copy_to(step[:k], pi)
     whole = k - k % 4
     flat = filtered.ravel()
     log_sum, total, lowest = 0.0, 1.0, 1.0
@@ -314,8 +315,10 @@ def backward_each(net, f, filtered, weight, starts, shares):
         if shares[s] > 0.0:
             backward(net, f[rows], filtered[rows], f[rows], weight[rows], True, True)
             if shares[s] != 1.0:
-                f[rows] *= shares[s]
-                weight[rows] *= shares[s]
+                for t in range(starts[s], starts[s + 1]):
+                    for j in range(f.shape[1]):
+                        f[t, j] *= shares[s]
+                        weight[t, j] *= shares[s]
             weight[starts[s]] = 0.0
         else:
             f[rows] = 0.0
@@ -327,7 +330,7 @@ def derin(net, net_back, filtered, smoothed):
     """Derin's backward smoother, from filters and predictions only; returns whether a number fell below TINY."""
     n, k = filtered.shape
     lowest = 1.0
-    smoothed[n - 1] = filtered[n - 1]
+    copy_to(smoothed[n - 1], filtered[n - 1])
     predicted, ratio, step = np.empty(k), np.empty(k), np.empty(k)
     for t in range(n - 2, -1, -1):
         _times(filtered[t], net, predicted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from learnable._inner import copy_to
 from learnable.latent.hmm._kernels import arcs
 from learnable.latent.hmm.recursions import as_posterior
 from learnable.latent.hmm_alignment._dynamic import best_values, tied_paths
@@ -368,7 +369,7 @@ def _rabiner(smoothed, steps, k, pointer, path):
                 if total > best[new]:
                     best[new] = total
                     pointer[t, new] = u // high
-        value[:] = best
+        copy_to(value, best)
     u = 0
     for new in range(1, tuples):
         if value[new] > value[u]:

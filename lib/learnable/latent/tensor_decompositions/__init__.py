@@ -33,7 +33,6 @@ from learnable.latent.tensor_decompositions.multiview import HMMTensor, MultiVie
 from learnable.latent.tensor_decompositions.perturbation import (
     perturbation_ratios,
     quadratic_bound,
-    separation,
 )
 from learnable.latent.tensor_decompositions.power import (
     is_isolated_maximizer,
@@ -79,7 +78,6 @@ __all__ = [
     "quadratic_bound",
     "random_contraction",
     "recover_components",
-    "separation",
     "single_topic_em",
     "spherical_moments",
     "sym_rank_one_sum",

@@ -126,10 +126,12 @@ def _select_all(delta, p0, h, by_size):
     m = delta.shape[1]
     order = np.empty(m, dtype=np.int64)
     for i in range(delta.shape[0]):
-        order[:] = np.arange(m)
+        for j in range(m):
+            order[j] = j
         k = top_sums(delta[i], p0[i], order, by_size[i])
         if k > 0:
-            order[:] = np.arange(m)
+            for j in range(m):
+                order[j] = j
             repair(delta[i, k - 1], order)
             for j in range(k):
                 h[i, order[j]] = 1

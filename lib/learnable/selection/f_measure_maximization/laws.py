@@ -258,7 +258,9 @@ def _count(Y, columns, starts, members, weights, P, p0):
                 if Y[row, label]:
                     P[i, label, column] += weight
         if total > 0:
-            P[i] /= total
+            for label in range(P.shape[1]):
+                for k in range(P.shape[2]):
+                    P[i, label, k] /= total
             p0[i] /= total
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from learnable._inner import inner
 from learnable.selection.f_measure_maximization.general import size_weights, top_sums
 from learnable.selection.f_measure_maximization.laws import GroupDecisions
 from learnable.selection.f_measure_maximization.learners import LabelSetClassifier
@@ -246,7 +247,9 @@ def _best_split(X, Y, sizes, weights, rows, columns, limits):
             if j + 1 < min_leaf or due == slot or x[order[j]] == x[order[j + 1]]:
                 continue
             slot = due
-            rest[:] = total - left
+            for k in range(m):
+                for label in range(m):
+                    rest[k, label] = total[k, label] - left[k, label]
             value = values[_top(left, empty_left, order_left, values)]
             value += values[_top(rest, empty - empty_left, order_right, values)]
             if value > best:
@@ -257,18 +260,19 @@ def _best_split(X, Y, sizes, weights, rows, columns, limits):
     return at, cut
 
 
-@njit(cache=True)
+@inner
 def _add(delta, y, size, weights):
     """Add an example to Delta (sizes k in rows); returns 1 if it has no label."""
     if size == 0:
         return 1
     for label in range(len(y)):
         if y[label]:
-            delta[:, label] += weights[size - 1]
+            for k in range(len(delta)):
+                delta[k, label] += weights[size - 1, k]
     return 0
 
 
-@njit(cache=True)
+@inner
 def _top(delta, empty, order, values):
     return top_sums(delta, float(empty), order, values)
 
