@@ -50,4 +50,4 @@ def test_components_merge_as_the_penalty_falls():
 def test_six_digits_take_longer_than_two_and_descent_is_a_part_of_it():
     found = experiments.progress.cell({"graph": "chain", "p": 100, "alpha": 0.2}, 0)
     assert 0 < found["seconds to 1e-2"] < found["seconds to 1e-6"]
-    assert 0 < found["share of descent"] < 1 and 1 / 100 < found["free"] < 1
+    assert 0 < found["descent, share of seconds"] < 1 and 1 / 100 < found["free"] < 1

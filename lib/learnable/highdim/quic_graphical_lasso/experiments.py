@@ -167,7 +167,7 @@ def progress(random_state, *, graph, p, alpha):
     return {
         "seconds to 1e-2": unit * history.seconds[np.argmax(error <= 1e-2)],
         "seconds to 1e-6": unit * history.seconds[np.argmax(error <= 1e-6)],
-        "share of descent": history.descent_seconds[-1] / history.seconds[-1],
+        "descent, share of seconds": history.descent_seconds[-1] / history.seconds[-1],
         "free": history.n_free[0] / p**2,
         "steps": history.n_iter,
     }
