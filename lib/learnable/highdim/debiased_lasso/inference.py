@@ -253,7 +253,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
 
     What can be promised: the theory wants s log p far below √n for s nonzero coefficients. For 71 observations of 4,088
     columns √n / log p is 1, so that nothing is promised, and mu near 0.3 is the best that the search finds. In a
-    simulation of that size (3 coefficients of one standard deviation of the noise) intervals at 95 % covered 0.5 of the
+    simulation of that size (3 coefficients of one standard deviation of the noise) intervals at 95 % covered 0.6 of the
     nonzero coefficients and 0.95 of the others, because the former keep 0.3 of the lasso's error; with
     ``unit_diagonal=True`` they covered 0.96 of both. `fit` warns where that part of the error exceeds three standard
     errors, or one where √n < 1.25 log p.
