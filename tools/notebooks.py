@@ -47,6 +47,9 @@ def strip(notebook):
                 output["metadata"] = {}
                 if not output.data:
                     continue
+            if output.output_type == "stream" and kept and kept[-1].get("name") == output.name:
+                kept[-1]["text"] += output.text  # a busy machine sends one text in several messages
+                continue
             kept.append(output)
         cell.outputs = kept
     return notebook
