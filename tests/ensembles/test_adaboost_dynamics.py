@@ -372,7 +372,7 @@ def test_the_corner_where_the_triangle_closes_has_position_zero():
     """(0, ½, ½) begins the first side and ends the last; a rounding error puts it on either, and `fold` takes both."""
     for corner in ([0.0, 0.5, 0.5], [0.0, 0.5 - 1e-10, 0.5 + 1e-10], [0.0, 0.5 + 1e-10, 0.5 - 1e-10]):
         assert ad.unfold(corner) == 0.0
-        np.testing.assert_allclose(ad.fold(ad.unfold(corner)), corner, atol=1e-9)
+        np.testing.assert_allclose(fold(ad.unfold(corner)), corner, atol=1e-9)
 
 
 def test_ties_are_a_share_of_the_rows_on_which_two_columns_differ():
