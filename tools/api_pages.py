@@ -14,6 +14,7 @@ import inspect
 import itertools
 import pkgutil
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -28,6 +29,7 @@ from tools.traits import FACTS, traits
 CLOSED = ("learnable.exercises", "learnable.book")
 OPEN = ("learnable.book.plots",)
 MOST_CHAPTERS = 4  # that the entry of a name lists: every chapter calls `claim`, and there will be ninety
+MOST_ROWS = 20  # of a table that stands open: a part of eighteen chapters stays a page that a thumb can pass
 KINDS = {
     "estimator": "Estimators",
     "function": "Functions",
@@ -315,7 +317,11 @@ def _group(page, title):
     door = sorted((e for e in entries().values() if e.exported == path), key=lambda e: e.name.lower())
     for kind, heading in KINDS.items():
         if chosen := [e for e in door if e.kind == kind]:
-            lines += [*_titled(heading, "-"), *_table(chosen)]
+            table = _table(chosen)
+            # Estimators are what most readers come for, and stand open however many they are.
+            if kind != "estimator" and len(chosen) > MOST_ROWS:
+                table = _behind(f"{len(chosen)} {heading.lower()}", table)
+            lines += [*_titled(heading, "-"), *table]
     written = {f"learnable.{c.part}.{c.slug}": c for c in chapters()}
     below = [(module, group) for module, group in concepts(page).items() if module != path]
     lines += _titled("Modules", "-") if below else []
@@ -339,10 +345,15 @@ def _listed(page, modules):
 
 
 def _folded(page, modules):
-    """The names of a package behind one line: a part of eighteen chapters stays a page that a thumb can pass."""
+    """The names of a package behind one line."""
     size = sum(len(group) for _, group in modules)
     words = [f"{size} name{'s' * (size > 1)}", f"{len(modules)} module{'s' * (len(modules) > 1)}"]
-    return [f".. dropdown:: {' in '.join(words)}", "", *(f"   {line}".rstrip() for line in _listed(page, modules)), ""]
+    return _behind(" in ".join(words), _listed(page, modules))
+
+
+def _behind(title, lines):
+    """Lines that open with a click on their title."""
+    return [f".. dropdown:: {title}", "", *(f"   {line}".rstrip() for line in lines), ""]
 
 
 def _concept_link(page, module, group):
@@ -396,17 +407,24 @@ def glance():
         )
         if not found:
             continue
-        lines += [*_titled(title, "-"), ".. list-table::", "   :header-rows: 1", "   :class: glance", ""]
-        rows = [heads]
+        lines += _titled(title, "-")
+        rows, table = [heads], [".. list-table::", "   :header-rows: 1", "   :class: glance", ""]
         for entry in found:
             row = traits(entry.value)
             classes = {"yes": "any", "two": "two"}.get(row["classes"], "")
             facts = [row[key] for key in ("probabilities", "weights", "sparse")]
             rows.append([f":py:class:`~{entry.label}`", row["task"], classes, *facts, row["cost"]])
         for row in rows:
-            lines += [f"   {'* -' if n == 0 else '  -'} {cell}".rstrip() for n, cell in enumerate(row)]
-        lines.append("")
+            table += [f"   {'* -' if n == 0 else '  -'} {cell}".rstrip() for n, cell in enumerate(row)]
+        table.append("")
+        lines += table if len(found) <= MOST_ROWS else _behind(_tasks(found), table)
     return "\n".join(lines) + "\n"
+
+
+def _tasks(found):
+    """What a folded table holds: ``24 estimators: 18 classification, 6 regression``."""
+    counts = Counter(traits(entry.value)["task"] for entry in found)
+    return f"{len(found)} estimators: " + ", ".join(f"{count} {task}" for task, count in counts.most_common())
 
 
 def _concept(module, group):

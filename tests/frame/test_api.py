@@ -124,6 +124,21 @@ def test_the_glance_shows_every_estimator(pages):
         assert (f":py:class:`~{entry.label}`" in text) == (entry.kind == "estimator")
 
 
+def test_long_tables_fold_and_keep_their_names(pages, monkeypatch):
+    """Estimators stand open on the page of their part; other tables, and parts of the glance, fold when they grow."""
+    graphs, glance = pages[f"{api_pages.API}/graphs"], pages[f"{api_pages.API}/estimators"]
+    count = sum(e.exported == "learnable.graphs" and e.kind == "function" for e in ENTRIES)
+    assert count > api_pages.MOST_ROWS and f".. dropdown:: {count} functions" in graphs
+    monkeypatch.setattr(api_pages, "MOST_ROWS", 0)
+    folded = api_pages.glance()
+    assert re.search(r"\.\. dropdown:: \d+ estimators: \d+ classification, \d+ regression", folded)
+    for old, new in ((glance, folded), (graphs, api_pages._group("graphs", "Graphs"))):
+        names = [set(re.findall(r"~learnable[\w.]+", text)) for text in (old, new)]
+        assert names[0] == names[1] and new.count(".. dropdown::") > old.count(".. dropdown::")
+    door = api_pages._group("graphs", "Graphs").split("\nFunctions\n")[0]
+    assert "~learnable.graphs.PC" in door and "dropdown" not in door
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
