@@ -11,7 +11,8 @@ import html
 from collections import Counter
 from dataclasses import dataclass
 
-from learnable.book.study import find_studies, is_stale, stored_result
+from learnable.book.study import find_studies, is_stale
+from learnable.book.study_results import stored_result
 from tools.project import raw
 
 UP = "../../"  # from book/generated/ to the root of the site

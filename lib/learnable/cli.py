@@ -118,10 +118,7 @@ def _parser():
     command.add_argument("--scheduler", metavar="ADDRESS", help="run on this Dask cluster instead")
     command.add_argument("--store", action="store_true", help="write the results into the package, for the book")
     command.add_argument(
-        "--confirm",
-        type=float,
-        metavar="S",
-        help="instead, run stored cells again for S seconds and note that they agree",
+        "--confirm", action="store_true", help="instead, run the stored sample of cells again and note that they agree"
     )
     command.set_defaults(action=_reproduce)
 
@@ -167,7 +164,8 @@ def _scale(text):
 def _reproduce(options):
     """Run studies, one after the other; what is finished is never computed again."""
     from learnable.book.compiled import drop_stale_kernels
-    from learnable.book.study import confirm, find_studies, reproduce, store
+    from learnable.book.study import confirm, find_studies, reproduce
+    from learnable.book.study_results import store
 
     drop_stale_kernels()
     known = find_studies(options.slug)
@@ -177,9 +175,7 @@ def _reproduce(options):
     for name in options.study or known:
         study = known[name]
         if options.confirm:
-            print(
-                "{}: {} of {} cells run again, equal".format(name, *confirm(study, seconds=options.confirm)), flush=True
-            )
+            print("{}: {} of {} cells run again, equal".format(name, *confirm(study)), flush=True)
             continue
         print(f"{name}: {study.source}, {len(study.cells(options.scale))} cells", flush=True)
         started = time.monotonic()

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from learnable.book.study import RESULTS, find_studies
+from learnable.book.study import find_studies
+from learnable.book.study_results import RESULTS
 from tools.project import ROOT
 
 SLUGS = sorted(path.parent.name for path in (ROOT / "lib" / "learnable").glob("*/*/experiments.py"))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limi
 
 from learnable import _threads
 from learnable.book import study as engine
+from learnable.book import study_results
 from learnable.book.sources import code_digest
-from learnable.book.study import Study, StudyError, confirm, reproduce, store, stored_result, study
+from learnable.book.study import Study, StudyError, confirm, reproduce, study
+from learnable.book.study_results import store, stored_result
 
 HERE = Path(__file__).parent
 DIARY = "LEARNABLE_TEST_DIARY"  # a folder in which cells note that they ran
@@ -230,19 +233,38 @@ def test_results_travel_through_their_file(tmp_path):
 
 
 def test_a_stored_result_is_confirmed_by_cells_that_agree(tmp_path, monkeypatch):
+    """On any machine: the cells that are compared travel with the result."""
     result = reproduce([centre], folder=tmp_path / "cells")[0]
-    store([result], tmp_path)
+    path = store([result], tmp_path)
     monkeypatch.setattr(Study, "digest", "of other code")
-    journal = next((tmp_path / "cells").rglob("*.jsonl"))
-    with pytest.raises(LookupError, match="not kept"):
-        confirm(centre, folder=tmp_path / "nowhere", results=tmp_path)
-    count, of = confirm(centre, folder=tmp_path / "cells", results=tmp_path)
-    assert count == of == len(centre.cells("paper"))
-    made = stored_result(centre.chapter, centre.name, tmp_path).made
-    assert made["confirmed"]["digest"] == "of other code" and made["digest"] == result.made["digest"]
-    journal.write_text(journal.read_text().replace('"error": 0.', '"error": 7.'))
-    with pytest.raises(StudyError, match="was 7"):
-        confirm(centre, folder=tmp_path / "cells", results=tmp_path)
+    assert confirm(centre, results=tmp_path) == (engine.SAMPLE_CELLS, len(centre.cells("paper")))
+    again = stored_result(centre.chapter, centre.name, tmp_path)
+    assert again.made["confirmed"]["digest"] == "of other code" and again.made["digest"] == result.made["digest"]
+    assert again.rows == result.rows and again.sample == result.sample
+    path.write_text(path.read_text().replace('"figures": {\n      "error": 0.', '"figures": {\n      "error": 7.'))
+    before = path.read_text()
+    with pytest.raises(StudyError, match=r"error was 7\.\d+, is 0\."):
+        confirm(centre, results=tmp_path)
+    assert path.read_text() == before
+    store([replace(result, sample=())], tmp_path)
+    with pytest.raises(LookupError, match="no cells of centre are stored"):
+        confirm(centre, results=tmp_path)
+
+
+def test_the_sample_is_what_runs_in_seconds(tmp_path):
+    """Random cells within the time; where none fits, the one that takes the least."""
+    kept = reproduce([centre], folder=tmp_path)[0].sample
+    cells = [(setting, repetition) for setting, repetition, _ in kept]
+    assert len(kept) == engine.SAMPLE_CELLS and len({centre.key(*cell) for cell in cells}) == len(kept)
+    assert all(figures == centre.cell(setting, repetition) for setting, repetition, figures in kept)
+    assert len({setting["n"] for setting, _ in cells}) == 2, "of all settings, not of the first"
+    (journal,) = tmp_path.rglob("*.jsonl")
+    lines = [json.loads(line) for line in journal.read_text().splitlines() if line]
+    for number, line in enumerate(lines):
+        line["seconds"] = 100.0 - number
+    journal.write_text("\n".join(map(json.dumps, lines)))
+    ((setting, repetition, _),) = reproduce([centre], folder=tmp_path)[0].sample
+    assert centre.key(setting, repetition) == lines[-1]["key"]
 
 
 def test_the_digest_sees_code_and_not_words(tmp_path):
@@ -261,8 +283,8 @@ def test_the_digest_sees_code_and_not_words(tmp_path):
 
 
 def test_what_has_no_error_or_no_figure_says_so():
-    assert engine._with_error(12.5, None) == "12.5"
-    assert engine._with_error(None, None) == "–"
+    assert study_results._with_error(12.5, None) == "12.5"
+    assert study_results._with_error(None, None) == "–"
 
 
 def test_the_command_names_what_it_does_not_know(capsys):

@@ -31,24 +31,22 @@ import os
 import platform
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from learnable._cluster import joblib_backend
-from learnable._files import write_atomically
 from learnable._threads import one_thread
-from learnable.book.claims import with_error
 from learnable.book.sources import code_digest
+from learnable.book.study_results import DIGITS, RESULTS, Row, StudyResult, store, stored_result, summary
 
 __all__ = ["Row", "Study", "StudyError", "StudyResult", "confirm", "find_studies", "is_stale", "reproduce", "study"]
 
 SCALES = ("lecture", "paper")
-DIGITS = 10  # significant digits that are kept: what another order of additions may change lies below them
+SAMPLE_SECONDS, SAMPLE_CELLS = 5.0, 8  # of a study's cells that are stored, one by one
 PACKAGES = ("numpy", "scipy", "sklearn", "numba")
-RESULTS = Path(__file__).with_name("results")
 
 
 class StudyError(RuntimeError):
@@ -172,103 +170,9 @@ class Study:
         groups = {}
         for setting, repetition in self.cells(scale):
             groups.setdefault(_canonical(setting), (setting, []))[1].append(finished[self.key(setting, repetition)])
-        rows = tuple(_summary(setting, figures) for setting, figures in groups.values())
+        rows = tuple(summary(setting, figures) for setting, figures in groups.values())
         told = scale if isinstance(scale, str) else float(scale)
         return StudyResult(self.chapter, self.name, self.source, told, rows, seconds, self.note)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One setting: how many repetitions gave a figure, their means and the standard errors of these."""
-
-    setting: dict
-    count: dict
-    mean: dict
-    se: dict
-    median: dict
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """The figures of a study.
-
-    ``rows`` has one `Row` for each setting; ``seconds`` are processor seconds of all cells together; ``made`` says on
-    what machine, when and by which code it was made (empty for a run of one's own).
-    """
-
-    chapter: str
-    name: str
-    source: str
-    scale: str | float
-    rows: tuple
-    seconds: float
-    note: str | None = None
-    made: dict = field(default_factory=dict)
-
-    def row(self, **setting):
-        """The one row that agrees with all the values given.
-
-        Raises
-        ------
-        LookupError
-            None agrees, or several do.
-        """
-        found = [row for row in self.rows if all(row.setting.get(name) == value for name, value in setting.items())]
-        if len(found) != 1:
-            raise LookupError(f"{len(found)} rows of {self.name} agree with {setting}; it has {self._settings()}")
-        return found[0]
-
-    def mean(self, figure, **setting):
-        return _named(self.row(**setting).mean, figure)
-
-    def se(self, figure, **setting):
-        """Standard error of the mean; None where one repetition was run."""
-        return _named(self.row(**setting).se, figure)
-
-    def median(self, figure, **setting):
-        return _named(self.row(**setting).median, figure)
-
-    def series(self, along, figure, **setting):
-        """Two arrays: the values of one name of the setting, in order, and the means of a figure there."""
-        found = sorted(
-            (row.setting[along], row.mean[figure])
-            for row in self.rows
-            if all(row.setting.get(name) == value for name, value in setting.items())
-        )
-        if not found:
-            raise LookupError(f"no row of {self.name} agrees with {setting}; it has {self._settings()}")
-        x, y = zip(*found, strict=True)
-        return np.array(x), np.array(y)
-
-    def to_frame(self):
-        """The rows as a pandas frame: setting, repetitions, means, and standard errors as ``…_se``."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    **row.setting,
-                    "repetitions": max(row.count.values()),
-                    **row.mean,
-                    **{f"{name}_se": value for name, value in row.se.items() if value is not None},
-                }
-                for row in self.rows
-            ]
-        )
-
-    def to_text(self):
-        """The rows as an aligned table: setting, then mean ± standard error of each figure that is one number."""
-        head = [*dict.fromkeys(name for row in self.rows for name in row.setting)]
-        figures = [*dict.fromkeys(n for row in self.rows for n, v in row.mean.items() if not isinstance(v, list))]
-        table = [[*head, *figures]]
-        for row in self.rows:
-            shown = [_with_error(row.mean.get(name), row.se.get(name)) for name in figures]
-            table.append([*(str(row.setting.get(name, "")) for name in head), *shown])
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in table)
-
-    def _settings(self):
-        return "; ".join(", ".join(f"{k}={v!r}" for k, v in row.setting.items()) for row in self.rows[:12])
 
 
 def reproduce(studies, *, scale="paper", n_jobs=1, scheduler=None, folder=None, progress=False):
@@ -305,8 +209,21 @@ def reproduce(studies, *, scale="paper", n_jobs=1, scheduler=None, folder=None, 
         _finish(one, journal, scale, n_jobs, scheduler, progress)
         done = {one.key(*cell): journal.figures(one.key(*cell)) for cell in one.cells(scale)}
         seconds = sum(journal.seconds(key) for key in done)
-        results.append(_marked(one, one._result(done, scale, seconds)))
+        results.append(_marked(one, one._result(done, scale, seconds), _sample(one, scale, journal)))
     return results
+
+
+def _sample(one, scale, journal):
+    """A few cells, drawn at random, that run again in a few seconds; at least the one that takes the least."""
+    cells = [(journal.seconds(one.key(*cell)), cell) for cell in one.cells(scale)]
+    chosen, left = [], SAMPLE_SECONDS
+    for index in np.random.default_rng(0).permutation(len(cells)):
+        seconds, cell = cells[index]
+        if seconds <= left and len(chosen) < SAMPLE_CELLS:
+            chosen.append(cell)
+            left -= seconds
+    chosen = chosen or [min(cells, key=lambda item: item[0])[1]]
+    return tuple((setting, repetition, journal.figures(one.key(setting, repetition))) for setting, repetition in chosen)
 
 
 def _finish(one, journal, scale, n_jobs, scheduler, progress):
@@ -410,48 +327,20 @@ def find_studies(slug):
     return {item.name: item for item in vars(module).values() if isinstance(item, Study)}
 
 
-def store(results, folder=RESULTS):
-    """Write results into their chapter's file, replacing those of the same studies; return the path."""
-    chapter = results[0].chapter
-    path = Path(folder) / f"{chapter}.json"
-    kept = json.loads(path.read_text(encoding="utf-8"))["studies"] if path.exists() else {}
-    kept |= {result.name: _record(result) for result in results}
-    text = json.dumps({"chapter": chapter, "studies": dict(sorted(kept.items()))}, indent=1, ensure_ascii=False)
-    write_atomically(path, text + "\n")
-    return path
-
-
-def stored_result(chapter, name, folder=RESULTS):
-    """The stored result of a study."""
-    path = Path(folder) / f"{chapter}.json"
-    known = json.loads(path.read_text(encoding="utf-8"))["studies"] if path.exists() else {}
-    if name not in known:
-        raise LookupError(f"no result of {name!r} is stored; `learnable reproduce {chapter} --study {name}` makes it")
-    told = known[name]
-    rows = tuple(Row(**row) for row in told["rows"])
-    return StudyResult(
-        chapter, name, told["source"], told["scale"], rows, told["seconds"], told.get("note"), told["made"]
-    )
-
-
 def is_stale(one):
     """Whether the code behind a study has changed since its stored result was made, or last confirmed."""
     made = one.stored.made
     return one.digest not in (made.get("digest"), made.get("confirmed", {}).get("digest"))
 
 
-def confirm(one, *, seconds=10.0, folder=None, results=RESULTS):
-    """Run some cells of a stored study again with the code of today, and note in its file that they agree.
+def confirm(one, *, results=RESULTS):
+    """Run the stored sample of a study again with the code of today, and note in its file that the figures agree.
 
-    A change of the code need not change its results. Cells are taken in a fixed random order until the processor time
-    is spent, and compared with what was kept when the result was made; figures called seconds are left out.
+    A change of the code need not change its results. Figures called seconds are left out of the comparison.
 
     Parameters
     ----------
     one : Study
-    seconds : float
-    folder : path-like, optional
-        Where finished cells are kept, as in `reproduce`.
     results : path-like
         The folder of the stored results.
 
@@ -465,25 +354,21 @@ def confirm(one, *, seconds=10.0, folder=None, results=RESULTS):
     StudyError
         A figure differs; the stored result is left as it is.
     LookupError
-        No result is stored, or its cells are not here.
+        No result is stored, or none with a sample.
     """
     result = stored_result(one.chapter, one.name, results)
-    journal = _Journal(_journal_path(one, folder).with_name(f"{one.name}-{result.made['digest']}.jsonl"))
-    cells = [cell for cell in one.cells(result.scale) if one.key(*cell) in journal]
-    if not cells:
-        raise LookupError(f"the cells of {one.name} that were run before are not kept on this machine")
-    started, count = time.process_time(), 0
-    for index in np.random.default_rng(0).permutation(len(cells)):
-        before, now = journal.figures(one.key(*cells[index])), one.cell(*cells[index])
+    if not result.sample:
+        raise LookupError(f"no cells of {one.name} are stored; `learnable reproduce {one.chapter} --store` keeps some")
+    for setting, repetition, before in result.sample:
+        now = one.cell(setting, repetition)
         for name, value in before.items():
             if "seconds" not in name and not _same(value, now.get(name)):
-                raise StudyError(f"{one.name}, {one.key(*cells[index])}: {name} was {value}, is {now.get(name)}")
-        count += 1
-        if time.process_time() - started > seconds:
-            break
-    noted = {"digest": one.digest, "cells": count, "of": len(cells), "date": datetime.date.today().isoformat()}
-    store([StudyResult(**{**vars(result), "made": {**result.made, "confirmed": noted}})], results)
-    return count, len(cells)
+                told = f"{name} was {value}, is {now.get(name)}"
+                raise StudyError(f"{one.name}, {one.key(setting, repetition)}: {told}")
+    count, of = len(result.sample), len(one.cells(result.scale))
+    noted = {"digest": one.digest, "cells": count, "of": of, "date": datetime.date.today().isoformat()}
+    store([replace(result, made={**result.made, "confirmed": noted})], results)
+    return count, of
 
 
 def _same(before, now):
@@ -492,21 +377,7 @@ def _same(before, now):
     return bool(np.allclose(np.asarray(before, float), np.asarray(now, float), rtol=1e-7, atol=1e-12))
 
 
-def _record(result):
-    rows = [
-        {"setting": r.setting, "count": r.count, "mean": r.mean, "se": r.se, "median": r.median} for r in result.rows
-    ]
-    return {
-        "source": result.source,
-        "scale": result.scale,
-        "note": result.note,
-        "seconds": round(result.seconds, 1),
-        "made": result.made,
-        "rows": rows,
-    }
-
-
-def _marked(one, result):
+def _marked(one, result, sample):
     made = {
         "date": datetime.date.today().isoformat(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
@@ -515,7 +386,7 @@ def _marked(one, result):
         },
         "digest": one.digest,
     }
-    return StudyResult(**{**vars(result), "made": made})
+    return replace(result, made=made, sample=sample)
 
 
 def _by_name(module, name):
@@ -559,38 +430,3 @@ def _kept(name, value):
     if not math.isfinite(number):
         raise ValueError(f"{name} is {number}; return None where there is no figure")
     return int(value) if isinstance(value, (int, np.integer)) else float(f"{number:.{DIGITS}g}")
-
-
-def _summary(setting, figures):
-    """Means, medians and standard errors over the repetitions of one setting."""
-    names = list(dict.fromkeys(name for one in figures for name in one))
-    count, mean, se, median = {}, {}, {}, {}
-    for name in names:
-        values = [one[name] for one in figures if one.get(name) is not None]
-        count[name] = len(values)
-        table = np.array(values, dtype=float)
-        mean[name] = _rounded(table.mean(axis=0)) if values else None
-        median[name] = _rounded(np.median(table, axis=0)) if values else None
-        se[name] = _rounded(table.std(axis=0, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
-    return Row(dict(setting), count, mean, se, median)
-
-
-def _rounded(value):
-    return [float(f"{v:.{DIGITS}g}") for v in value] if np.ndim(value) else float(f"{float(value):.{DIGITS}g}")
-
-
-def _with_error(mean, se):
-    """A mean with its standard error in plain decimals, as many as the error allows: 620 ± 70, 0.957 ± 0.004."""
-    if mean is None:
-        return "–"
-    if isinstance(mean, list):
-        return ", ".join(f"{value:.4g}" for value in mean)
-    if not se or isinstance(se, list):
-        return f"{mean:.0f}" if 1e4 <= abs(mean) < 1e9 else f"{mean:.4g}"
-    return with_error(mean, se)
-
-
-def _named(figures, name):
-    if name not in figures:
-        raise LookupError(f"no figure {name!r}; there are {', '.join(figures)}")
-    return figures[name]
