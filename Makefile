@@ -15,7 +15,7 @@ DIST ?= loadfile
 NAMED = $(if $(SELECT),-k "$(SELECT)")
 PAGES = $(shell $(BIN)/python -m tools.project $(ONLY))
 
-.PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit boundscheck doctest nbval check mutants \
+.PHONY: help env book test lab bench bench-smoke notebooks exercises chapter lint unit boundscheck doctest nbval check mutants confirm \
 	exercise-tests browser pdf test-portable wheel clean pins
 
 help: ## this list
@@ -92,6 +92,10 @@ test-portable: env ## run all chapters again on other kernels and another instru
 
 mutants: env ## plant ten small errors in a chapter, one at a time, and list those that its tests miss: ONLY=slug
 	$(BIN)/python -m tools.mutants $(ONLY)
+
+STUDIED = $(notdir $(basename $(wildcard lib/learnable/book/results/*.json)))
+confirm: env ## run the stored sample of every study again with today's code, and note what agrees (ONLY=slug)
+	$(BIN)/learnable reproduce $(or $(ONLY),$(STUDIED)) --confirm
 
 bench: env $(BENCH)/.ready ## measure against the peers (in .venv-bench) and rewrite the results
 	$(BENCH)/bin/python -m tools.benchmarks

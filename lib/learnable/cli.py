@@ -31,7 +31,7 @@ def main(arguments=None):
     except (OSError, ValueError, LookupError) as error:
         return _fail(error)
     except RuntimeError as error:
-        if type(error).__name__ != "SandboxError":
+        if type(error).__name__ not in ("SandboxError", "StudyError"):
             raise
         return _fail(error)
     except KeyboardInterrupt:
@@ -109,7 +109,7 @@ def _parser():
     command.set_defaults(action=_solutions)
 
     command = commands.add_parser("reproduce", help="run a chapter's studies at the source's scale, or go on with them")
-    command.add_argument("slug", metavar="SLUG")
+    command.add_argument("slugs", metavar="SLUG", nargs="+")
     command.add_argument("--study", metavar="NAME", action="append", help="only this one (can be given several times)")
     command.add_argument(
         "--scale", type=_scale, default="paper", help="lecture, paper, or a share of the repetitions in (0, 1]"
@@ -164,20 +164,24 @@ def _scale(text):
 def _reproduce(options):
     """Run studies, one after the other; what is finished is never computed again."""
     from learnable.book.compiled import drop_stale_kernels
-    from learnable.book.study import confirm, find_studies, reproduce
-    from learnable.book.study_results import store
+    from learnable.book.study import find_studies
 
     drop_stale_kernels()
-    known = find_studies(options.slug)
-    unknown = [name for name in options.study or () if name not in known]
-    if unknown:
-        raise ValueError(f"no study {unknown[0]!r} in {options.slug}; there are {', '.join(known)}")
-    for name in options.study or known:
-        study = known[name]
-        if options.confirm:
-            print("{}: {} of {} cells run again, equal".format(name, *confirm(study)), flush=True)
-            continue
-        print(f"{name}: {study.source}, {len(study.cells(options.scale))} cells", flush=True)
+    known = {slug: find_studies(slug) for slug in options.slugs}
+    chosen = [(slug, name) for slug in known for name in options.study or known[slug]]
+    for slug, name in chosen:
+        if name not in known[slug]:
+            raise ValueError(f"no study {name!r} in {slug}; there are {', '.join(known[slug])}")
+    studies = [known[slug][name] for slug, name in chosen]
+    return _confirm(studies) if options.confirm else _run_studies(studies, options)
+
+
+def _run_studies(studies, options):
+    from learnable.book.study import reproduce
+    from learnable.book.study_results import store
+
+    for study in studies:
+        print(f"{study.name}: {study.source}, {len(study.cells(options.scale))} cells", flush=True)
         started = time.monotonic()
         results = reproduce(
             [study],
@@ -190,6 +194,22 @@ def _reproduce(options):
         print(f"{time.monotonic() - started:.0f} s now, {results[0].seconds:.0f} s of processor time in all")
         if options.store:
             print(f"stored in {_short(store(results))}")
+
+
+def _confirm(studies):
+    """Hold studies to their stored samples; one that differs does not keep the others from being compared."""
+    from learnable.book.study import StudyError, confirm
+
+    differ = 0
+    for study in studies:
+        try:
+            told = "{} of {} cells run again, equal".format(*confirm(study))
+        except LookupError as error:
+            told = f"not compared: {error.args[0]}"
+        except StudyError as error:
+            told, differ = f"DIFFERS: {error}", differ + 1
+        print(f"{study.chapter} {study.name}: {told}", flush=True)
+    return bool(differ)
 
 
 def _start(options):

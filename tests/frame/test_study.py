@@ -1,5 +1,6 @@
 """Studies give the same figures whatever runs them, and never compute a finished cell twice."""
 
+import functools
 import json
 import os
 import signal
@@ -292,6 +293,24 @@ def test_the_command_names_what_it_does_not_know(capsys):
 
     assert main(["reproduce", "no_such_chapter"]) == 2
     assert "no studies for 'no_such_chapter'" in capsys.readouterr().err
+
+
+def test_the_command_compares_all_studies_and_fails_if_one_differs(tmp_path, monkeypatch, capsys):
+    from learnable.cli import main
+
+    other = replace(centre, run=troubled.run)  # a study of which nothing is stored
+    monkeypatch.setattr(engine, "find_studies", lambda slug: {"troubled": other, "centre": centre})
+    monkeypatch.setattr(engine, "confirm", functools.partial(confirm, results=tmp_path))
+    result = reproduce([centre], folder=tmp_path / "cells")[0]
+    store([result], tmp_path)
+    assert main(["reproduce", "test_study", "--confirm"]) == 0
+    missing, equal = capsys.readouterr().out.splitlines()
+    assert "troubled: not compared: no result of 'troubled' is stored" in missing
+    assert equal == "test_study centre: 8 of 24 cells run again, equal"
+    (setting, repetition, figures), *rest = result.sample
+    store([replace(result, sample=((setting, repetition, {**figures, "first": 9.0}), *rest))], tmp_path)
+    assert main(["reproduce", "test_study", "--confirm", "--study", "centre"]) == 1
+    assert "centre: DIFFERS" in capsys.readouterr().out
 
 
 def test_a_cell_has_one_thread_of_blas():
