@@ -19,7 +19,7 @@ def joblib_backend(scheduler):
         raise ValueError('a Dask cluster needs `pip install "dask[distributed]"` here and on its workers') from None
     from joblib import parallel_config
 
-    with Client(scheduler, timeout=20) as client:
+    with Client(scheduler, timeout=60) as client:
         client.wait_for_workers(1, timeout=60)
         with parallel_config(backend="dask"):
             yield

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from visits import BRIEF, CHAPTERS, DESKTOP, PAGES, PHONE, desktop_aspects, findings, phone_aspects, switch
+from visits import BRIEF, CHAPTERS, DESKTOP, PAGES, PHONE, barriers, desktop_aspects, findings, phone_aspects, switch
 
 from tools.pages import claims
 
@@ -39,6 +39,31 @@ def test_a_page_under_test_stands_still(open_page, new_context, site):
     page = open_page(FIRST)
     switch(page, "dark")
     assert page.evaluate(fading) == 0
+
+
+@pytest.mark.parametrize(
+    ("html", "broken", "mode"),
+    [
+        ("<a href='#' class='x'></a>", "link-name", "light"),
+        ("<button></button>", "button-name", "light"),
+        ("<p style='color: #999; background: #fff'>pale words</p>", "color-contrast", "light"),
+        ("<p><em class='odd' style='color: #444'>words</em> of a paragraph</p>", "color-contrast", "dark"),
+    ],
+)
+def test_a_barrier_is_found_among_many_that_are_none(open_page, html, broken, mode):
+    """Of what is built alike only the first few are looked at: what is built otherwise is among them."""
+    page = open_page(FIRST)
+    page.evaluate(
+        """html => {
+          const list = document.querySelector('.bd-article section').appendChild(document.createElement('ul'));
+          const fine = "<li><a href='#' class='x'>a link</a> <button>a button</button> <p>words</p></li>";
+          list.innerHTML = fine.repeat(25) + `<li>${html}</li>` + fine.repeat(25);
+        }""",
+        html,
+    )
+    found = findings(page, [barriers])
+    assert any(f"{broken} in {mode} mode" in problem for problem in found), found
+    assert all(broken in problem for problem in found), found
 
 
 def test_explorer_answers_touch(open_page):

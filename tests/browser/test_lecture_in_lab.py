@@ -13,11 +13,11 @@ READ = {"debiased_lasso", "boosting_l1_path"}  # between them they use every dir
 
 
 @pytest.mark.parametrize("chapter", [c for c in chapters() if c.slug in READ], ids=lambda c: c.slug)
-def test_a_lecture_reads_well(browser, lab, chapter):
+def test_a_lecture_reads_well(new_context, lab, chapter):
     shutil.copy(chapter.lecture, lab.folder / chapter.lecture.name)
-    page = browser.new_page(viewport={"width": 1300, "height": 1000})
-    page.goto(f"{lab.address}/lab/tree/{chapter.lecture.name}?reset", timeout=60_000)
-    page.wait_for_selector(".jp-MarkdownCell .myst h1", timeout=60_000)
+    page = new_context(viewport={"width": 1300, "height": 1000}).new_page()
+    page.goto(f"{lab.address}/lab/tree/{chapter.lecture.name}?reset")
+    page.wait_for_selector(".jp-MarkdownCell .myst h1")
     cells = page.locator(".jp-MarkdownCell")
     drawn = (
         "i => { const cell = document.querySelectorAll('.jp-MarkdownCell')[i].querySelector('.myst');"
@@ -34,4 +34,3 @@ def test_a_lecture_reads_well(browser, lab, chapter):
     assert LEFTOVER.findall(text) == []
     assert unknown == [], "JupyterLab does not find these"
     assert folded >= 3
-    page.close()

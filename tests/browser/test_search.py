@@ -87,8 +87,8 @@ def test_a_result_names_its_section_and_shows_the_words(open_page):
     assert {"reject", "option"} <= {word.casefold() for word in marked}
 
 
-def test_nothing_of_search_is_loaded_before_it_is_used(browser, site):
-    page = browser.new_page()
+def test_nothing_of_search_is_loaded_before_it_is_used(new_context, site):
+    page = new_context().new_page()
     requested = []
     page.on("request", lambda request: requested.append(request.url))
     page.goto((site / FIRST).as_uri())

@@ -133,35 +133,77 @@ def explorer(page):
 
 
 # axe's time grows with the square of the elements. What MathJax makes of a formula goes, code keeps one word of each
-# colour, and a long table the rows that are styled like none before.
-THIN = """() => {
+# colour, and of siblings that are built and styled alike the first few stay, and the last: the others could only be
+# wrong in the same way. Whether a link, a button, a field or a picture has a name is part of how it is built.
+THIN = """kept => {
   document.querySelectorAll('mjx-container').forEach(e => e.remove());
   const seen = new Set();
   for (const word of document.querySelectorAll('.highlight pre span[class]')) {
     if (seen.has(word.className)) word.replaceWith(word.textContent); else seen.add(word.className);
   }
-  for (const body of document.querySelectorAll('tbody')) {
-    const styles = new Set();
-    for (const row of [...body.rows].slice(20)) {
-      const style = [row, ...row.querySelectorAll('*')].map(e => e.tagName + e.className).join();
-      if (styles.has(style)) row.remove(); else styles.add(style);
+  const named = e => !e.matches('a, button, input, select, summary, img, svg, [role]')
+    || Boolean(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('alt') || e.title || e.id);
+  const builds = new Map();
+  const build = e => {
+    let told = builds.get(e);
+    if (told === undefined) {
+      const parts = [...new Set([...e.children].map(build))].sort();
+      told = [e.tagName, e.getAttribute('class'), e.getAttribute('style'), named(e), `(${parts})`].join();
+      builds.set(e, told);
     }
+    return told;
+  };
+  const thin = parent => {
+    const counts = new Map();
+    for (const child of [...parent.children]) {
+      const count = (counts.get(build(child)) || 0) + 1;
+      counts.set(build(child), count);
+      if (count > kept && child.nextElementSibling) child.remove(); else thin(child);
+    }
+  };
+  thin(document.body);
+}"""
+ALIKE = 6  # siblings that stay: rows are striped, first and second ones are special
+# The contrast of a text follows from what it stands in: two of each kind are enough. The others go, after everything
+# but the contrast has been looked at.
+HUSH = """() => {
+  const paths = new Map([[document.body, '']]), counts = new Map();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, above = paths.get(node.parentElement);
+    if (node.nodeType === Node.ELEMENT_NODE) {
+      const turn = node.tagName === 'TR' ? node.rowIndex % 2 : '';
+      paths.set(node, [above, node.tagName, node.className, node.getAttribute('style'), turn].join('|'));
+    } else if (node.nodeValue.trim()) {
+      const count = (counts.get(above) || 0) + 1;
+      counts.set(above, count);
+      if (count > 2) node.nodeValue = '';
+    }
+  }
+  for (const element of [...paths.keys()].slice(1)) {
+    if (element.isConnected && !element.textContent.trim() && !element.closest('svg')) element.remove();
   }
 }"""
 
 
 def barriers(page):
-    """axe-core finds nothing serious or critical in light, and no poor contrast in dark."""
-    page.evaluate(THIN)
+    """axe-core finds nothing serious or critical in light, and no poor contrast in either mode."""
+    page.evaluate(THIN, ALIKE)
     page.evaluate(AXE)
-    for mode, rules in (("light", None), ("dark", ["color-contrast"])):
-        switch(page, mode)
-        if moving := page.evaluate("document.getAnimations().length"):
-            yield f"{moving} elements still move in {mode} mode, so that colours cannot be read"
-        options = {"resultTypes": ["violations"], "preload": False, **({"runOnly": rules} if rules else {})}
-        for broken in page.evaluate("options => axe.run(document, options)", options)["violations"]:
-            if broken["impact"] in ("serious", "critical"):
-                yield f"{broken['id']} in {mode} mode at {[node['target'] for node in broken['nodes'][:3]]}"
+    yield from _violations(page, "light", {"rules": {"color-contrast": {"enabled": False}}})
+    page.evaluate(HUSH)
+    for mode in ("light", "dark"):
+        yield from _violations(page, mode, {"runOnly": ["color-contrast"]})
+
+
+def _violations(page, mode, rules):
+    switch(page, mode)
+    if moving := page.evaluate("document.getAnimations().length"):
+        yield f"{moving} elements still move in {mode} mode, so that colours cannot be read"
+    options = {"resultTypes": ["violations"], "preload": False, **rules}
+    for broken in page.evaluate("options => axe.run(document, options)", options)["violations"]:
+        if broken["impact"] in ("serious", "critical"):
+            yield f"{broken['id']} in {mode} mode at {[node['target'] for node in broken['nodes'][:3]]}"
 
 
 def sideways(page):
@@ -185,7 +227,7 @@ def sideways(page):
 
 
 def quiet(page):
-    """Neither an error in the console nor a request that leaves the machine, in the whole visit."""
+    """Neither an error in the console nor a request that leaves the machine."""
     yield from (f"console: {text}" for text in page.errors)
     yield from (f"asked for {address}" for address in page.outside)
 
@@ -195,9 +237,10 @@ def desktop_aspects(name):
     aspects = [frame, headings, formulas]
     if name in LECTURES:
         aspects.append(explorer)
+    aspects.append(quiet)  # before the page is taken apart: its scripts may miss what is gone
     if name not in BRIEF:
         aspects.append(barriers)
-    return [*aspects, quiet]
+    return aspects
 
 
 def phone_aspects(name):

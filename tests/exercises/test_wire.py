@@ -128,6 +128,9 @@ def test_what_is_shown_steers_nothing():
     assert clean("x" * 1000, 10) == "x" * 10
 
 
+NEVER = 300.0  # s: on the busiest machine, what has not come by then does not come
+
+
 @pytest.fixture
 def pair():
     a, b = socket.socketpair()
@@ -144,9 +147,9 @@ def test_frames_in_pieces_and_in_a_row(pair):
     )
     sender.start()
     for n in range(3):
-        document, buffers = there.receive(time.monotonic() + 10)
+        document, buffers = there.receive(time.monotonic() + NEVER)
         assert document == ["value", n] and buffers == [data]
-    assert there.receive(time.monotonic() + 10) == (["number", 4, 2.5], ())
+    assert there.receive(time.monotonic() + NEVER) == (["number", 4, 2.5], ())
     sender.join()
 
 
@@ -160,7 +163,7 @@ def test_deadlines_and_hanging_up(pair):
     here.close()
     with pytest.raises((Closed, Garbled)):
         while True:
-            there.receive(time.monotonic() + 1)
+            there.receive(time.monotonic() + NEVER)
 
 
 def test_what_came_in_time_counts_though_nobody_looked(pair):
@@ -193,7 +196,7 @@ def test_forged_frames_are_refused(pair, raw):
     here, there = pair
     here.sock.sendall(raw)
     with pytest.raises(Garbled):
-        there.receive(time.monotonic() + 2)
+        there.receive(time.monotonic() + NEVER)
 
 
 def test_a_message_beyond_all_bounds_is_not_sent(pair):

@@ -53,4 +53,4 @@ def test_a_changed_parameter_does_not_break_the_cells_below(slug):
     chapter, notebook = changed(slug)
     with kernel_environment(LEARNABLE_EXPLORE="widget"):
         resources = {"metadata": {"path": str(chapter.lecture.parent)}}
-        NotebookClient(notebook, timeout=120, resources=resources).execute()
+        NotebookClient(notebook, resources=resources).execute()
