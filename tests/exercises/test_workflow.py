@@ -210,7 +210,8 @@ def test_bundle_runs_on_its_own(released, tmp_path, monkeypatch):
     notebook = nbformat.read(path, as_version=4)
     answer = next(c for c in notebook.cells if "def cost_bayes" in c.source)
     answer.source = next(s for s in assignment(BAYES).cells_of_solution() if "def cost_bayes" in s)
-    NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}).execute()
+    # Without a limit nbclient waits for ever, now and then, for the reply of a cell that shows a widget.
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}).execute()
     said = [
         "".join(o.get("data", {}).get("text/plain", "") for o in c.outputs)
         for c in notebook.cells

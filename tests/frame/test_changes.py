@@ -53,4 +53,5 @@ def test_a_changed_parameter_does_not_break_the_cells_below(slug):
     chapter, notebook = changed(slug)
     with kernel_environment(LEARNABLE_EXPLORE="widget"):
         resources = {"metadata": {"path": str(chapter.lecture.parent)}}
-        NotebookClient(notebook, resources=resources).execute()
+        # Without a limit nbclient waits for ever, now and then, for the reply of a cell that shows a widget.
+        NotebookClient(notebook, timeout=600, resources=resources).execute()
