@@ -48,6 +48,20 @@ class Execution:
         return nbformat.reads(self.text, as_version=4)
 
 
+def run_live(notebook, folder):
+    """Run a notebook's cells where it is, in a kernel of its own with widgets, as a reader does in JupyterLab.
+
+    nbclient's own ``execute`` asks the kernel for its name after the last cell, and after widgets it waits for the
+    answer, more often than not, until the limit of a cell is over.
+    """
+    from nbclient import NotebookClient
+
+    client = NotebookClient(notebook, timeout=TIMEOUT, resources={"metadata": {"path": str(folder)}})
+    with client.setup_kernel():
+        for number, cell in enumerate(notebook.cells):
+            client.execute_cell(cell, number)
+
+
 def execute_all(paths, jobs=2, **environment):
     """Run notebooks, ``jobs`` at a time, and yield an `Execution` for each as it ends."""
     from learnable.book.compiled import drop_stale_kernels  # here: a runner may belong to another project's package

@@ -21,6 +21,7 @@ from learnable.exercises.release import read_key, release
 from learnable.exercises.template import master_template
 from learnable.exercises.workspace import Shelf, UnknownChapter, find_shelf, start
 from tools import exercise_page, exercises
+from tools.kernels import run_live
 
 SLUG = "bayes_decision_theory"
 PACKAGE = "learnable[exercises] @ https://example.org/learnable.whl"
@@ -202,16 +203,13 @@ def test_bundle_is_clean(released):
 
 def test_bundle_runs_on_its_own(released, tmp_path, monkeypatch):
     """Copied to a machine without the book, the notebook checks answers in a real kernel."""
-    from nbclient import NotebookClient
-
     shutil.copytree(released["bundle"], tmp_path / "bundle")
     monkeypatch.setenv("LEARNABLE_HOME", str(tmp_path / "home"))
     path = tmp_path / "bundle" / f"{SLUG}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     answer = next(c for c in notebook.cells if "def cost_bayes" in c.source)
     answer.source = next(s for s in assignment(BAYES).cells_of_solution() if "def cost_bayes" in s)
-    # Without a limit nbclient waits for ever, now and then, for the reply of a cell that shows a widget.
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}}).execute()
+    run_live(notebook, path.parent)
     said = [
         "".join(o.get("data", {}).get("text/plain", "") for o in c.outputs)
         for c in notebook.cells

@@ -8,9 +8,9 @@ import os
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from tools.environment import kernel_environment
+from tools.kernels import run_live
 from tools.project import chapters
 
 CHANGES = {
@@ -52,6 +52,4 @@ def test_the_parameter_is_still_there(slug):
 def test_a_changed_parameter_does_not_break_the_cells_below(slug):
     chapter, notebook = changed(slug)
     with kernel_environment(LEARNABLE_EXPLORE="widget"):
-        resources = {"metadata": {"path": str(chapter.lecture.parent)}}
-        # Without a limit nbclient waits for ever, now and then, for the reply of a cell that shows a widget.
-        NotebookClient(notebook, timeout=600, resources=resources).execute()
+        run_live(notebook, chapter.lecture.parent)
