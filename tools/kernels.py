@@ -13,9 +13,11 @@ import ctypes
 import json
 import multiprocessing
 import os
+import queue
 import signal
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -51,15 +53,33 @@ class Execution:
 def run_live(notebook, folder):
     """Run a notebook's cells where it is, in a kernel of its own with widgets, as a reader does in JupyterLab.
 
-    nbclient's own ``execute`` asks the kernel for its name after the last cell, and after widgets it waits for the
-    answer, more often than not, until the limit of a cell is over.
+    A widget lets nbclient send on the socket on which it waits for the reply of the cell. A send may use up the notice
+    that the reply has come, and the wait then lasts until its limit; so here it looks again every second.
     """
+    from jupyter_client.asynchronous import AsyncKernelClient
+    from jupyter_client.channels import AsyncZMQSocketChannel
+    from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
 
-    client = NotebookClient(notebook, timeout=TIMEOUT, resources={"metadata": {"path": str(folder)}})
-    with client.setup_kernel():
-        for number, cell in enumerate(notebook.cells):
-            client.execute_cell(cell, number)
+    class Looking(AsyncZMQSocketChannel):
+        async def get_msg(self, timeout=None):
+            end = float("inf") if timeout is None else time.monotonic() + timeout
+            while True:
+                left = end - time.monotonic()
+                try:
+                    return await super().get_msg(timeout=max(0.0, min(1.0, left)))
+                except queue.Empty:
+                    if left <= 1.0:
+                        raise
+
+    class Client(AsyncKernelClient):
+        shell_channel_class = Looking
+
+    class Manager(AsyncKernelManager):
+        client_factory = Client
+
+    place = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=TIMEOUT, kernel_manager_class=Manager, resources=place).execute()
 
 
 def execute_all(paths, jobs=2, **environment):
