@@ -69,11 +69,12 @@ def test_drawers_by_keyboard(open_page, width, name):
     inside.wait_for(state="visible")
     dialog = page.locator(f"#pst-{name}-sidebar-modal")
     page.keyboard.press("Tab")
-    assert dialog.evaluate("d => d.open && d.contains(document.activeElement)"), "the focus is in the drawer"
+    # The focus moves when the browser comes to it: into the drawer, and back on the button.
+    page.wait_for_function("d => d.open && d.contains(document.activeElement)", arg=dialog.element_handle())
     page.keyboard.press("Escape")
     inside.wait_for(state="hidden")
-    assert button.evaluate("b => b === document.activeElement"), "the focus is back on the button"
-    assert button.get_attribute("aria-expanded") == "false"
+    back = "b => b === document.activeElement && b.getAttribute('aria-expanded') === 'false'"
+    page.wait_for_function(back, arg=button.element_handle())
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -131,7 +131,7 @@ def test_escape_closes_and_the_focus_returns(open_page):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Escape")
     page.wait_for_selector(f"{DIALOG}:not([open])", state="attached")
-    assert button.evaluate("b => b === document.activeElement")
+    page.wait_for_function("b => b === document.activeElement", arg=button.element_handle())
 
 
 def test_a_result_on_the_same_page_is_shown(open_page):
