@@ -142,7 +142,8 @@ THIN = """kept => {
     if (seen.has(word.className)) word.replaceWith(word.textContent); else seen.add(word.className);
   }
   const named = e => !e.matches('a, button, input, select, summary, img, svg, [role]')
-    || Boolean(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('alt') || e.title || e.id);
+    || Boolean(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('alt') || e.title
+      || e.labels?.length);
   const builds = new Map();
   const build = e => {
     let told = builds.get(e);
