@@ -63,12 +63,12 @@ check: env ## stored notebooks, generated files and table of contents agree
 	$(BIN)/python -m tools.exercises check
 
 unit: env ## unit tests
-	$(BIN)/python -m pytest $(or $(TESTS),tests) -n $(JOBS) --dist $(DIST) -p tools.budgets -m "not browser" \
-		--ignore tests/exercises $(NAMED)
+	$(BIN)/python -m pytest $(or $(TESTS),tests) -n $(JOBS) --dist $(DIST) -p tools.budgets -p tools.unwritten \
+		-m "not browser" --ignore tests/exercises $(NAMED)
 
 boundscheck: env ## unit tests and examples with every index of compiled code checked, in a cache of its own
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/_build/numba-boundscheck $(BIN)/python -m pytest tests lib/learnable --doctest-modules \
-		-n $(JOBS) --dist loadfile -m "not browser" --ignore tests/exercises --ignore tests/browser --ignore tests/frame
+		-n $(JOBS) --dist loadfile -p tools.unwritten -m "not browser" --ignore tests/exercises --ignore tests/browser --ignore tests/frame
 
 doctest: env ## the examples in docstrings
 	$(BIN)/python -m pytest --doctest-modules $(or $(MODULES),lib/learnable) -n $(JOBS) --dist $(DIST)

@@ -53,7 +53,9 @@ class Batch:
         if self.weight is None:
             self.weight = np.empty_like(self.filtered)
         left = shares.copy()
-        left[list(self.strict)] = 0.0
+        for s in self.strict:
+            # The lenient filter may have stopped half-way: what it did not write must not meet the product below.
+            left[s], self.filtered[self.starts[s] : self.starts[s + 1]] = 0.0, 0.0
         kernels.backward_each(kernels.step_arcs(self.transmat.T), self.f, self.filtered, self.weight, self.starts, left)
         moves = self.transmat * (self.filtered[:-1].T @ self.weight[1:])
         for s, (_, smoothed, sums) in self.strict.items():

@@ -53,7 +53,7 @@ class Chain:
         moves = self.batch.smooth(self.shares)
         first = self.f[self.starts[:-1]].sum(axis=0)
         rows = moves.sum(axis=1, keepdims=True)
-        P = np.where(rows > 0, moves / np.where(rows > 0, rows, 1.0), self.transmat)
+        P = np.where(rows == 0, self.transmat, moves / np.where(rows == 0, 1.0, rows))
         self.startprob, self.transmat = first / first.sum(), P / P.sum(axis=1, keepdims=True)
         self.emission.maximise(self.f, self.starts)
 
@@ -108,7 +108,7 @@ class _Symbols:
         mass = np.zeros(self.table.shape[::-1])
         kernels.symbol_mass(self.x, smoothed, mass)
         total = mass.sum(axis=0)[:, None]
-        B = np.where(total > 0, mass.T / np.where(total > 0, total, 1.0), self.table)
+        B = np.where(total == 0, self.table, mass.T / np.where(total == 0, 1.0, total))
         self.table = B / B.sum(axis=1, keepdims=True)
 
 
@@ -140,7 +140,7 @@ class _Normals:
         d = self.x.shape[1]
         sums = smoothed.T @ self.columns
         mass = sums[:, :1].copy()
-        seen = mass > 0
+        seen = mass != 0
         sums /= np.where(seen, mass, 1.0)
         gaps, squares = sums[:, 1 : d + 1], sums[:, d + 1 :]
         spread = squares - gaps * gaps
