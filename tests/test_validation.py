@@ -17,7 +17,9 @@ from learnable.validation import (
     check_magnitude,
     check_probabilities,
     check_probability_vector,
+    check_real_array,
     check_rng,
+    check_row_values,
     check_scalar,
     check_seed,
     check_sentinel,
@@ -102,6 +104,26 @@ def test_finite_array():
             check_finite_array(bad, "x", ndim=1)
     with pytest.raises(ValueError, match="real"):
         check_finite_array([1j], "x")
+
+
+def test_real_array_keeps_what_is_missing_or_infinite():
+    np.testing.assert_array_equal(check_real_array([1, np.inf, np.nan], "x"), [1.0, np.inf, np.nan])
+    for bad in ([1j], ["a"], [10**400], [[1.0], [1.0, 2.0]], {"a": 1}):
+        with pytest.raises(ValueError, match=r"^x must be an array of real numbers"):
+            check_real_array(bad, "x")
+
+
+def test_row_values_are_contiguous_numbers_one_a_row():
+    strided = np.arange(6)[::2]
+    got = check_row_values(strided, 3, "target")
+    assert got.dtype == np.float64 and got.flags.c_contiguous and got.tolist() == [0.0, 2.0, 4.0]
+    own = np.ones(3)
+    assert check_row_values(own, 3, "target") is own
+    for bad in ([1.0, 2.0], [[1.0, 2.0, 3.0]], 1.0):
+        with pytest.raises(ValueError, match=r"^target must hold one number for each of the 3 rows"):
+            check_row_values(bad, 3, "target")
+    with pytest.raises(ValueError, match=r"^target must be an array of real numbers"):
+        check_row_values(["a", "b", "c"], 3, "target")
 
 
 def test_probability_vector():

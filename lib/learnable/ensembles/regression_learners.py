@@ -14,6 +14,7 @@ from numba import njit
 from scipy import linalg
 from scipy.interpolate import BSpline
 
+from learnable._inner import cut_between
 from learnable.ensembles.sorted_features import SortedFeatures
 from learnable.trees.binning import BinnedFeatures, bins_wanted
 from learnable.trees.histogram import grow_binned
@@ -417,7 +418,7 @@ def _scan_root(row, values, centred, slot, count, min_leaf, inverse, j, best, be
                 top, at = gain, p
     if at >= 0:
         best[0], best_feature[0] = top, j
-        best_cut[0] = _midpoint(values[at], values[at + 1])
+        best_cut[0] = cut_between(values[at], values[at + 1])
 
 
 @njit(cache=True)
@@ -439,16 +440,10 @@ def _scan_level(row, values, centred, slot, count, min_leaf, inverse, j, best, b
             gain = total * total * (inverse[k] + inverse[count[v] - k])
             if gain > best[v] * (1.0 + 1e-12) and k >= min_leaf and count[v] - k >= min_leaf:
                 best[v], best_feature[v] = gain, j
-                best_cut[v] = _midpoint(last[v], x)
+                best_cut[v] = cut_between(last[v], x)
         running[v] += centred[i]
         done[v] = k + 1
         last[v] = x
-
-
-@njit(cache=True)
-def _midpoint(a, b):
-    middle = 0.5 * (a + b)
-    return middle if a <= middle < b else a
 
 
 @njit(cache=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from learnable.validation import check_finite_array
+from learnable._inner import cut_between
+from learnable.validation import check_finite_array, check_row_values
 
 __all__ = ["SortedFeatures", "best_cut"]
 
@@ -54,10 +55,7 @@ class SortedFeatures:
 
     def check_length(self, values, name):
         """Return `values` as contiguous numbers, one for each row of X: compiled code looks them up by row."""
-        values = np.ascontiguousarray(values, dtype=np.float64)
-        if values.shape != (self.shape[0],):
-            raise ValueError(f"{name} must hold one number for each of the {self.shape[0]} rows, got {values.shape}")
-        return values
+        return check_row_values(values, self.shape[0], name)
 
     def extremes(self, signed):
         """Smallest and largest sum of `signed` over {x_j ≤ cut}, for each feature and all cuts, empty ones included.
@@ -90,10 +88,7 @@ def best_cut(features, signed):
     j, cut, sign = _best_stump(features.marked, features.begin, features.end, signed)
     if j < 0:
         return -1, 0.0, int(sign)
-    a, b = features.values[j, cut - 1], features.values[j, cut]
-    middle = 0.5 * (a + b)
-    # Rounding may put the middle on the upper value.
-    return int(j), float(middle) if a <= middle < b else float(a), int(sign)
+    return int(j), float(cut_between(features.values[j, cut - 1], features.values[j, cut])), int(sign)
 
 
 @njit(cache=True)

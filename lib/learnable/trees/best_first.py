@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import inner
+from learnable._inner import cut_between, inner
 from learnable.trees.growing import Tree
 from learnable.validation import check_finite_array, check_scalar
 
@@ -194,9 +194,8 @@ def _look(places, data, nodes, rows, node, open_to_split):
                 gain = left_s * left_s * total / (left_w * (total - left_w))
                 if gain > best + slack or best < 0.0:
                     a, b = places.values[before], places.values[k]
-                    middle = 0.5 * (a + b)
                     best, nodes.cut[node] = gain, j
-                    nodes.threshold[node] = middle if a <= middle < b else a
+                    nodes.threshold[node] = cut_between(a, b)
             left_w += w[k]
             left_s += s[k]
             before = k

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable._inner import cut_between
+from learnable.validation import check_finite_array, check_row_values, check_scalar
 
 __all__ = ["MANY_ROWS", "BinnedFeatures", "bins_wanted"]
 
@@ -130,10 +131,7 @@ class BinnedFeatures:
 
     def check_length(self, values, name):
         """Return `values` as contiguous numbers, one for each row of X: compiled code looks them up by row."""
-        values = np.ascontiguousarray(values, dtype=np.float64)
-        if values.shape != (self.shape[0],):
-            raise ValueError(f"{name} must hold one number for each of the {self.shape[0]} rows, got {values.shape}")
-        return values
+        return check_row_values(values, self.shape[0], name)
 
 
 def _padded(edges):
@@ -211,8 +209,7 @@ def _cut(values, most):
         full = held * max(bins, 1) >= rest
         before_heavy = following - p >= heavy
         if p < n and used < most - 1 and (single or full or (before_heavy and bins > 1)):
-            middle = 0.5 * (values[p - 1] + values[p])
-            edges[used] = middle if values[p - 1] <= middle < values[p] else values[p - 1]
+            edges[used] = cut_between(values[p - 1], values[p])
             used += 1
             if not single:
                 rest -= held

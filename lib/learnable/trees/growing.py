@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import inner
+from learnable._inner import cut_between, inner
 from learnable.trees._scans import (
     constant,
     node_cost,
@@ -442,8 +442,7 @@ def _grow(data, target, classes, table, categories, limits, nodes, room):
                     _send_categories(data, target, classes, categories, here, (j, place, chosen, node), goes_left)
             if ordered:
                 a, b = data.columns[j, row[place]], data.columns[j, row[place + 1]]
-                cut = 0.5 * (a + b)
-                nodes.threshold[node] = cut if a <= cut < b else a
+                nodes.threshold[node] = cut_between(a, b)
                 for p in range(lo, hi):
                     goes_left[row[p]] = p <= place
             _partition(data.order, goes_left, room.spare, lo, hi, j if ordered else -1)

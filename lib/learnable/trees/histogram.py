@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import copy_to, cut_between
 from learnable.trees.binning import BinnedFeatures, Bins
 from learnable.validation import check_scalar
 
@@ -158,14 +158,7 @@ def best_binned_cut(features, signed):
     j, cut, sign = _best_edge(bins, signed)
     if j < 0:
         return BinnedCut(-1, 0, 0.0, int(sign))
-    return BinnedCut(int(j), int(cut), float(_between(bins.upper[j, cut], bins.lower[j, cut + 1])), int(sign))
-
-
-@njit(cache=True)
-def _between(a, b):
-    middle = 0.5 * (a + b)
-    # Rounding may put the middle on the upper value.
-    return middle if a <= middle < b else a
+    return BinnedCut(int(j), int(cut), float(cut_between(bins.upper[j, cut], bins.lower[j, cut + 1])), int(sign))
 
 
 @njit(cache=True)
@@ -372,7 +365,7 @@ def _grow(data, depth, least):
         if j < 0 or (gain == 0.0 and not _differ(data, mine)):
             leaf[mine] = place[node]
             continue
-        feature[node], threshold[node] = j, _between(bins.upper[j, cut], bins.lower[j, following])
+        feature[node], threshold[node] = j, cut_between(bins.upper[j, cut], bins.lower[j, following])
         middle = _divide(bins.codes[j // 4, :, j % 4], mine, spare, cut)
         a, b = m, m + 1
         m += 2

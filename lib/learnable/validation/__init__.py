@@ -6,7 +6,14 @@ argument, says what came and what is accepted. Nothing is repaired silently.
 """
 
 import learnable.validation._compiling  # noqa: F401  says so when a first call compiles for long
-from learnable.validation.arrays import check_finite_array, check_magnitude, check_symmetric, check_weights
+from learnable.validation.arrays import (
+    check_finite_array,
+    check_magnitude,
+    check_real_array,
+    check_row_values,
+    check_symmetric,
+    check_weights,
+)
 from learnable.validation.labels import (
     NO_SENTINEL,
     binary_codes,
@@ -34,7 +41,9 @@ __all__ = [
     "check_magnitude",
     "check_probabilities",
     "check_probability_vector",
+    "check_real_array",
     "check_rng",
+    "check_row_values",
     "check_scalar",
     "check_seed",
     "check_sentinel",

@@ -3,10 +3,78 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["check_finite_array", "check_magnitude", "check_symmetric", "check_weights"]
+__all__ = [
+    "check_finite_array",
+    "check_magnitude",
+    "check_real_array",
+    "check_row_values",
+    "check_symmetric",
+    "check_weights",
+]
 
 # A covariance computed as X'X is symmetric to rounding; anything beyond this relative difference is another matrix.
 ASYMMETRY = 1e-8
+
+
+def check_real_array(values, name):
+    """Return `values` as a float64 array, infinite or missing entries included.
+
+    Parameters
+    ----------
+    values : array-like of numbers
+        Complex numbers, texts and integers that no float can hold are refused.
+    name : str
+        The argument's name, for the message.
+
+    Returns
+    -------
+    ndarray of float64
+
+    Examples
+    --------
+    >>> check_real_array([1, float("inf")], "x")
+    array([ 1., inf])
+    >>> check_real_array(10**400, "x")
+    Traceback (most recent call last):
+    ...
+    ValueError: x must be an array of real numbers that fit into a float
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise TypeError("complex")
+        return np.asarray(array, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"{name} must be an array of real numbers that fit into a float") from None
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of real numbers") from None
+
+
+def check_row_values(values, n, name):
+    """Return `values` as contiguous numbers, one for each of n rows: compiled code looks them up by row.
+
+    Whether they are finite is not looked at, since loops call this each time that they change.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+    n : int
+    name : str
+        The argument's name, for the message.
+
+    Returns
+    -------
+    ndarray of float64
+
+    Examples
+    --------
+    >>> check_row_values([1, 2], 2, "target")
+    array([1., 2.])
+    """
+    values = np.ascontiguousarray(check_real_array(values, name))
+    if values.shape != (n,):
+        raise ValueError(f"{name} must hold one number for each of the {n} rows, got {values.shape}")
+    return values
 
 
 def check_finite_array(values, name, *, ndim=None):
@@ -29,13 +97,7 @@ def check_finite_array(values, name, *, ndim=None):
     >>> check_finite_array([1, 2], "x", ndim=1)
     array([1., 2.])
     """
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind == "c":
-            raise TypeError("complex")
-        array = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be an array of real numbers") from None
+    array = check_real_array(values, name)
     if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
     if not np.isfinite(array).all():

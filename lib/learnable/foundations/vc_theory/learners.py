@@ -11,7 +11,7 @@ from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.validation import check_binary, check_class_labels, check_finite_array, check_scalar
+from learnable.validation import check_binary, check_class_labels, check_finite_array, check_real_array, check_scalar
 
 __all__ = [
     "FiniteERM",
@@ -56,9 +56,7 @@ def density_loss(y, density):
     >>> density_loss(None, [1.0, 0.5]).round(4).tolist()
     [-0.0, 0.6931]
     """
-    if np.iscomplexobj(density):
-        raise ValueError("a density must be real")
-    density = np.asarray(density, float)
+    density = check_real_array(density, "density")
     if np.isnan(density).any() or (density < 0).any():
         raise ValueError("a density must not be negative")
     with np.errstate(divide="ignore"):

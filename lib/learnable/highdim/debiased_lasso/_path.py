@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import inner
+from learnable._inner import dot, inner
 
 # A combination of columns is zero if its variance is less than this part of what it would be without correlation.
 DEPENDENT = 1e-11
@@ -215,19 +215,7 @@ def _null_part(basis, b, d):
             for k in range(rank):
                 part[k] += b[j] * basis[j, k]
     for j in range(p):
-        row = basis[j]
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        k = 0
-        while k + 3 < rank:
-            s0 += row[k] * part[k]
-            s1 += row[k + 1] * part[k + 1]
-            s2 += row[k + 2] * part[k + 2]
-            s3 += row[k + 3] * part[k + 3]
-            k += 4
-        while k < rank:
-            s0 += row[k] * part[k]
-            k += 1
-        d[j] = b[j] - ((s0 + s1) + (s2 + s3))
+        d[j] = b[j] - dot(basis[j], part, rank)
         norm += abs(d[j])
     return norm
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnable.kernels import _iteration as loops
-from learnable.validation import Result
+from learnable.validation import Result, check_real_array
 
 __all__ = ["NotSeparableError", "Solution"]
 
@@ -106,10 +106,7 @@ class Problem:
 def as_vector(value, size, name, *, low=-np.inf, allow_inf=False):
     if type(value) is float and low <= value < np.inf:
         return np.full(size, value)  # the usual case; what follows costs ten times more on small problems
-    try:
-        value = np.asarray(value, dtype=float)
-    except OverflowError:
-        raise ValueError(f"{name} must fit into a floating-point number") from None
+    value = check_real_array(value, name)
     if value.ndim > 1 or (value.ndim == 1 and value.size != size):
         raise ValueError(f"{name} must be a number or have one entry for each of the {size} points, got {value.shape}")
     bad = np.isnan(value) if allow_inf else ~np.isfinite(value)

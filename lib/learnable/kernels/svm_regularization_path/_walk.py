@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import inner
+from learnable._inner import dot, inner
 from learnable._simd import fmax, fmin
 
 R, E, L, P = 0, 1, 2, 3  # P: inside the box, but tied to the elbow by linear dependence; rests
@@ -77,31 +77,14 @@ def append(factor, m, column, own, z_one, z_y, label, tiny):
     """Enlarge the factor by a point with kernel values `column`, `own`; False if it depends on those there."""
     row = factor[m]
     for i in range(m):
-        row[i] = (column[i] - _dot(factor[i], row, i)) / factor[i, i]
-    left = own - _dot(row, row, m)
+        row[i] = (column[i] - dot(factor[i], row, i)) / factor[i, i]
+    left = own - dot(row, row, m)
     if left <= tiny * own:
         return False
     row[m] = np.sqrt(left)
-    z_one[m] = (1.0 - _dot(row, z_one, m)) / row[m]
-    z_y[m] = (label - _dot(row, z_y, m)) / row[m]
+    z_one[m] = (1.0 - dot(row, z_one, m)) / row[m]
+    z_y[m] = (label - dot(row, z_y, m)) / row[m]
     return True
-
-
-@inner
-def _dot(a, b, m):
-    """The product of the first m entries; four partial sums, which need not wait for each other."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    t = 0
-    while t + 3 < m:
-        s0 += a[t] * b[t]
-        s1 += a[t + 1] * b[t + 1]
-        s2 += a[t + 2] * b[t + 2]
-        s3 += a[t + 3] * b[t + 3]
-        t += 4
-    while t < m:
-        s0 += a[t] * b[t]
-        t += 1
-    return (s0 + s1) + (s2 + s3)
 
 
 @inner
@@ -130,7 +113,7 @@ def delete(factor, m, p, z_one, z_y):
 def _forward(factor, m, right):
     out = np.empty(m)
     for i in range(m):
-        out[i] = (right[i] - _dot(factor[i], out, i)) / factor[i, i]
+        out[i] = (right[i] - dot(factor[i], out, i)) / factor[i, i]
     return out
 
 

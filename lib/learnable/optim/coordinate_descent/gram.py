@@ -4,7 +4,13 @@ import numpy as np
 from numba import njit
 
 from learnable.optim.coordinate_descent.solutions import GramBatch, LassoSolution
-from learnable.validation import check_finite_array, check_scalar, check_symmetric, warn_not_converged
+from learnable.validation import (
+    check_finite_array,
+    check_real_array,
+    check_scalar,
+    check_symmetric,
+    warn_not_converged,
+)
 
 __all__ = ["solve_gram", "solve_gram_batch"]
 
@@ -129,6 +135,18 @@ def _unit(C, scale):
     return np.where(scale < 0, np.abs(C).max(axis=1, initial=0.0), scale)
 
 
+def check_penalties(weights, *shapes):
+    """Factors of the penalty: zero for a free coefficient, infinite for one that is kept at zero; ones for None."""
+    if weights is None:
+        return np.ones(shapes[-1])
+    weights = check_real_array(weights, "weights")
+    if weights.shape not in shapes:
+        raise ValueError(f"weights must have shape {' or '.join(map(str, shapes))}, got {weights.shape}")
+    if not (weights >= 0).all():
+        raise ValueError("weights must be non-negative (infinite ones keep a coefficient at zero)")
+    return weights
+
+
 def _check_gram(Q, C, alpha, weights, l2, start):
     Q = np.ascontiguousarray(check_finite_array(Q, "Q", ndim=2))
     C = np.ascontiguousarray(check_finite_array(C, "C", ndim=2))
@@ -142,12 +160,7 @@ def _check_gram(Q, C, alpha, weights, l2, start):
     alpha = check_finite_array(alpha, "alpha")
     if (alpha < 0).any() or alpha.ndim > 1 or (alpha.ndim == 1 and alpha.size != k):
         raise ValueError("alpha must be non-negative: one number, or one for each problem")
-    if np.iscomplexobj(weights):
-        raise ValueError("weights must be real")
-    W = np.ones((k, p)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if W.shape not in ((p,), (k, p)) or not (W >= 0).all():
-        raise ValueError(f"weights must be non-negative, of shape {(p,)} or {(k, p)}")
-    W = np.broadcast_to(W, (k, p))
+    W = np.broadcast_to(check_penalties(weights, (p,), (k, p)), (k, p))
     with np.errstate(invalid="ignore"):
         W = np.where(np.isinf(W), np.inf, W * np.broadcast_to(np.atleast_1d(alpha)[:, None], (k, 1)))
     starts = np.zeros((k, p)) if start is None else np.array(check_finite_array(start, "start")).reshape(-1, p)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from learnable.optim.coordinate_descent._compressed import Rules, solve_compressed
-from learnable.optim.coordinate_descent.gram import solve_gram
+from learnable.optim.coordinate_descent.gram import check_penalties, solve_gram
 from learnable.optim.coordinate_descent.solutions import LassoPath, LassoSolution
 from learnable.optim.coordinate_descent.working_set import FIRST_SET_OF_PATH, LARGEST_GRAM, Data, WorkingSet
 from learnable.validation import check_choice, check_finite_array, check_scalar, warn_not_converged
@@ -35,7 +35,7 @@ def max_alpha(X, y, *, weights=None, center=False):
     1.5
     """
     data = Data(X, y, center)
-    weights = _check_weights(weights, data.p)
+    weights = check_penalties(weights, (data.p,))
     if (weights == 0).any():
         raise ValueError("max_alpha needs positive weights")
     return _largest_alpha(data, weights)
@@ -205,22 +205,9 @@ def _with_unpenalised(data, w, weights, settings):
     )
 
 
-def _check_weights(weights, p):
-    if weights is None:
-        return np.ones(p)
-    if np.iscomplexobj(weights):
-        raise ValueError("weights must be real")
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (p,):
-        raise ValueError(f"weights must have {p} entries, got shape {weights.shape}")
-    if not (weights >= 0).all():
-        raise ValueError("weights must be non-negative (infinite ones keep a coefficient at zero)")
-    return weights
-
-
 def _check_problem(X, y, weights, l2, start, center, mode, tol, max_iter):
     data = Data(X, y, bool(center))
-    weights = _check_weights(weights, data.p)
+    weights = check_penalties(weights, (data.p,))
     check_choice(mode, "mode", ("gram", "residual"))
     start = np.zeros(data.p) if start is None else check_finite_array(start, "start", ndim=1)
     if start.size != data.p:

@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from learnable.optim.proximal import soft
+
 
 @njit(cache=True)
 def residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_iter):
@@ -27,7 +29,7 @@ def residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_iter):
                     continue
                 old = b[j]
                 z = np.dot(XT[j], r) + norms[j] * old
-                new = _threshold(z, w[j]) / (norms[j] + l2)
+                new = soft(z, w[j]) / (norms[j] + l2)
                 if new != old:
                     step = new - old
                     b[j] = new
@@ -38,15 +40,6 @@ def residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_iter):
             passes += 1
             if moved <= 1e-2 * tol:
                 break
-
-
-@njit(cache=True)
-def _threshold(z, w):
-    if z > w:
-        return z - w
-    if z < -w:
-        return z + w
-    return 0.0
 
 
 @njit(cache=True)

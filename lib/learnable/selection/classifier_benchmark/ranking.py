@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from learnable.validation import Result, check_choice, check_finite_array, check_scalar
+from learnable.validation import Result, check_choice, check_finite_array, check_real_array, check_scalar
 
 __all__ = ["CoverageCurve", "coverage_curve", "friedman_ranks", "leaderboard", "property_weights", "weighted_accuracy"]
 
@@ -231,9 +231,7 @@ def _table(accuracy):
     """A float table of its own with NaN where a cell failed."""
     import pandas as pd
 
-    if np.iscomplexobj(accuracy):
-        raise ValueError("accuracy must hold real numbers")
-    table = np.array(accuracy, dtype=float)
+    table = check_real_array(accuracy, "accuracy").copy()
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(
             f"accuracy must have a row for each data set and a column for each classifier, got {table.shape}"
