@@ -164,7 +164,7 @@ class _SequenceModel(BaseEstimator):
         """Divide the expected counts (Eq. 4); a state or a row of transitions without counts keeps what it had."""
         first = np.stack([smoothed[batch.starts[:-1]][owned].sum(axis=0) for owned in self._firsts(batch, slices)])
         total = pairs.sum(axis=2, keepdims=True)
-        move = np.where(total > 0, pairs / np.where(total > 0, total, 1.0), models.transmat)
+        move = np.where(total == 0, models.transmat, pairs / np.where(total == 0, 1.0, total))
         start = first / first.sum(axis=1, keepdims=True)
         return self._emissions(models._replace(startprob=start, transmat=move), batch, smoothed, slices)
 
