@@ -71,7 +71,7 @@ boundscheck: env ## unit tests and examples with every index of compiled code ch
 		-n $(JOBS) --dist loadfile -p tools.unwritten -m "not browser" --ignore tests/exercises --ignore tests/browser --ignore tests/frame
 
 doctest: env ## the examples in docstrings
-	$(BIN)/python -m pytest --doctest-modules $(or $(MODULES),lib/learnable) -n $(JOBS) --dist $(DIST)
+	$(BIN)/python -m pytest --doctest-modules $(or $(MODULES),lib/learnable) -n $(JOBS) --dist $(DIST) -p tools.unwritten
 
 nbval: env ## compare every stored output with the run that the book shows; runs only what changed
 	$(BIN)/python -m tools.execution --jobs $(JOBS) $(ONLY)
