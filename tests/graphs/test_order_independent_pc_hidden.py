@@ -22,6 +22,7 @@ from learnable.graphs.order_independent_pc import (
 )
 from learnable.graphs.order_independent_pc.zhang import Rules
 
+ARROW, TAIL = 2, 3
 VARIANTS = list(product((False, True), ("sepset", "cpc", "mpc"), (False, True)))
 
 
@@ -89,6 +90,35 @@ def test_discriminating_path_and_all_other_rules_by_hand():
     assert found == true_pag(both, [4, 5]) and (2, 3) in found.bidirected_edges
 
 
+@pytest.mark.parametrize("last", ["directed", "hidden cause"])
+def test_a_discriminating_path_of_five_nodes(last):
+    """<0, 1, 2, 3, 4> with 1 and 2 colliders and parents of 4; whether 3 -> 4 or 3 <-> 4 is seen at its far end."""
+    edges = [(0, 1), (5, 1), (5, 2), (6, 2), (6, 3), (1, 4), (2, 4)]
+    edges += [(3, 4)] if last == "directed" else [(7, 3), (7, 4)]
+    hidden = [5, 6] if last == "directed" else [5, 6, 7]
+    dag = DAG.from_edges(max(hidden) + 1, edges)
+    truth = true_pag(dag, hidden)
+    assert ((3, 4) in truth.bidirected_edges) == (last == "hidden cause") and truth.marks[3, 4] == ARROW
+    for choice in ({}, {"stable": False, "colliders": "sepset", "lists": False}):
+        assert fci(OracleIndependence(dag, hidden), **choice).graph == truth
+        assert rfci(OracleIndependence(dag, hidden), **choice).graph == truth
+
+
+def test_rule_3_where_no_other_rule_sets_the_arrowhead():
+    """0 -> 1 <- 2 with 3 before all of them: 3 *-> 1 follows from rule 3 alone."""
+    dag = DAG.from_edges(4, [(3, 0), (3, 2), (3, 1), (0, 1), (2, 1)])
+    found = fci(OracleIndependence(dag)).graph
+    assert found == true_pag(dag, []) and found.marks[3, 1] == ARROW
+    edges = ["0 o-> 1", "2 o-> 1", "0 o-o 3", "2 o-o 3", "3 o-o 1"]
+    assert set(rules_on(*edges).rule3()) == {(3, 1, ARROW)}
+    for left_out in range(len(edges)):
+        assert not set(rules_on(*[edge for at, edge in enumerate(edges) if at != left_out]).rule3())
+    assert not set(rules_on(*edges, "0 o-o 2").rule3())
+    unsure = rules_on(*edges)
+    unsure.ambiguous = frozenset({(0, 3, 2)})
+    assert not set(unsure.rule3())
+
+
 def rules_on(*edges):
     """Rules on edges such as "0 o-> 1": the sign at the left belongs to the left node."""
     signs = {"<": 2, ">": 2, "o": 1, "-": 3}
@@ -100,7 +130,6 @@ def rules_on(*edges):
     return Rules(marks, decide=lambda t, b, c: None)
 
 
-TAIL = 3
 # A rule, a graph in which it applies, the tails that it sets, and an edge more with which it does not apply.
 RULES_BY_HAND = [
     (5, ["0 o-o 1", "1 o-o 2", "2 o-o 3", "3 o-o 0"], list(product(range(4), repeat=2)), "0 o-o 2"),
@@ -197,13 +226,33 @@ def test_hidden_causes_are_half_of_the_roots_with_two_children():
 
 
 def test_rfci_deletes_edges_of_triples_that_its_tests_contradict():
-    judge = ListedIndependence(4, [(0, 2), (0, 1, [])])  # level 0 finds both; the path 0 - 3 - 2 remains
-    assert not rfci(judge).adjacency[0, 1]
-    wrong = ListedIndependence(4, [(0, 2, [3]), (1, 2, [3])])
-    found = rfci(wrong)
-    assert not found.adjacency[0, 2] and not found.adjacency[1, 2]
-    late = ListedIndependence(5, [(0, 2, [3, 4]), (0, 1, [3, 4])])
-    assert not rfci(late).adjacency[0, 1]
+    """0 and 1 are separated by 3 and 4, which the search never tries: 3 is no neighbour of 0, nor 4 of 1."""
+    facts = [(0, 3, []), (1, 4, []), (0, 2, [3, 4]), (0, 1, [3, 4])]
+    assert adjacency_search(ListedIndependence(5, facts)).adjacency[0, 1]
+    for stable in (True, False):
+        found = rfci(ListedIndependence(5, facts), stable=stable)
+        assert not found.adjacency[0, 1] and found.sepsets[0, 1] == (3, 4)
+        assert found.adjacency[1, 2]  # the other edge of the triple is not contradicted
+    # The same facts without the last: nothing to delete.
+    assert rfci(ListedIndependence(5, facts[:-1])).adjacency[0, 1]
+
+
+def test_rfci_keeps_the_smallest_set_of_a_contradicted_edge():
+    """5 is a neighbour of neither 0 nor 1, so that the search never asks for it, though it separates them alone."""
+    facts = [(0, 3, []), (0, 5, []), (1, 5, []), (0, 2, [3, 5]), (0, 1, [3, 5]), (0, 1, [5])]
+    assert adjacency_search(ListedIndependence(6, facts)).adjacency[0, 1]
+    found = rfci(ListedIndependence(6, facts))
+    assert not found.adjacency[0, 1] and found.sepsets[0, 1] == (5,)
+
+
+def test_rfci_checks_the_triples_that_a_deleted_edge_leaves_behind():
+    """Without 0 - 1 the triple 0 - 5 - 1 is unshielded, and its set speaks against 0 - 5 too."""
+    facts = [(0, 3, []), (1, 4, []), (0, 2, [3, 4]), (0, 1, [3, 4]), (3, 5, []), (2, 5, []), (0, 5, [3, 4])]
+    assert adjacency_search(ListedIndependence(6, facts)).adjacency[0, [1, 5]].all()
+    found = rfci(ListedIndependence(6, facts))
+    assert not found.adjacency[0, [1, 5]].any() and found.sepsets[0, 5] == (3, 4)
+    shielded = rfci(ListedIndependence(6, [fact for fact in facts if fact != (0, 1, [3, 4])]))
+    assert shielded.adjacency[0, [1, 5]].all()
 
 
 def test_estimators_and_bad_input():
