@@ -16,10 +16,12 @@ from learnable.graphs.order_independent_pc import (
     RFCI,
     adjacency_search,
     fci,
+    hidden,
     hide_common_causes,
     possible_d_sep,
     rfci,
 )
+from learnable.graphs.order_independent_pc.orientation import unshielded_triples
 from learnable.graphs.order_independent_pc.zhang import Rules
 
 ARROW, TAIL = 2, 3
@@ -155,6 +157,21 @@ def test_rules_5_to_10_by_hand(number, edges, tails, more):
         assert not set(getattr(rules_on(*edges, more), f"rule{number}")())
 
 
+def test_inner_nodes_of_a_discriminating_path_are_colliders_and_parents_of_its_end():
+    edges = {
+        "0 o-> 1": "0 o-o 1",
+        "1 <-> 2": "1 --> 2",
+        "2 <-o 3": "2 o-o 3",
+        "1 --> 4": "1 o-> 4",
+        "2 --> 4": "2 <-> 4",
+    }
+    assert rules_on(*edges, "3 o-o 4").discriminating_path(3, 4) == (0, 1, 2, 3, 4)
+    for edge, other in edges.items():
+        changed = rules_on(*[other if each == edge else each for each in edges], "3 o-o 4")
+        assert changed.discriminating_path(3, 4) is None
+    assert rules_on(*edges, "3 o-o 4", "0 o-o 4").discriminating_path(3, 4) is None
+
+
 def test_possible_d_sep_deletes_an_edge_that_neighbours_cannot():
     """4 and 5 are separated, but by no set of neighbours that the adjacency search tries; 6 to 9 are hidden."""
     edges = [(0, 5), (1, 5), (2, 3), (2, 4), (3, 4), (6, 0), (6, 1), (7, 0), (7, 4), (8, 1), (8, 2), (9, 3), (9, 5)]
@@ -253,6 +270,45 @@ def test_rfci_checks_the_triples_that_a_deleted_edge_leaves_behind():
     assert not found.adjacency[0, [1, 5]].any() and found.sepsets[0, 5] == (3, 4)
     shielded = rfci(ListedIndependence(6, [fact for fact in facts if fact != (0, 1, [3, 4])]))
     assert shielded.adjacency[0, [1, 5]].all()
+
+
+def few_rows(seed):
+    """Sixty observations of seven of eight variables: tests that contradict each other."""
+    rng = np.random.default_rng(seed)
+    dag = random_dag(8, 3.5, random_state=seed)
+    weights = np.where(dag.adjacency, rng.uniform(0.3, 1, (8, 8)), 0)
+    X = rng.normal(size=(60, 8)) @ np.linalg.inv(np.eye(8) - weights)
+    return GaussianIndependence(X[:, :7], alpha=0.05)
+
+
+# In the first data sets an edge of a discriminating path is contradicted, in the others edges of triples.
+@pytest.mark.parametrize(
+    ("step", "seeds"), [("_check_path", (323, 3209, 3511, 3717)), ("check_triples", (36, 50, 146))]
+)
+def test_no_edge_that_rfci_keeps_is_contradicted_by_its_own_tests(step, seeds, monkeypatch):
+    plain, deleted = getattr(hidden._Run, step), []
+
+    def watched(self, *args):
+        before = self.adjacency()
+        answer = plain(self, *args)
+        deleted.append(int((before & ~self.adjacency()).sum()) // 2)
+        return answer
+
+    monkeypatch.setattr(hidden._Run, step, watched)
+    for seed in seeds:
+        deleted.clear()
+        for choice in ({}, {"stable": False}, {"colliders": "mpc", "lists": True}):
+            judge = few_rows(seed)
+            found = rfci(judge, **choice)
+            for i, j in combinations(range(7), 2):
+                assert found.adjacency[i, j] == found.graph.adjacency[i, j]
+                assert found.adjacency[i, j] or judge.independent(i, j, found.sepsets[i, j])
+            for i, j, k in unshielded_triples(found.adjacency).tolist():
+                S = [v for v in found.sepsets[i, k] if v != j]
+                assert not judge.independent(i, j, S) and not judge.independent(k, j, S)
+                if "colliders" not in choice and j not in found.sepsets[i, k]:
+                    assert found.graph.marks[i, j] == found.graph.marks[k, j] == ARROW
+        assert sum(deleted) > 0
 
 
 def test_estimators_and_bad_input():
