@@ -113,11 +113,14 @@ def test_emissions_of_ones_own_give_the_same(start):
     assert_same(run(own, sequences), run(start, sequences))
 
 
+@pytest.mark.parametrize("labelled", [False, True])
 @pytest.mark.parametrize("start", [DISCRETE, PLANE, LINE])
-def test_strict_recursions_give_the_same(start, monkeypatch):
+def test_strict_recursions_give_the_same(start, labelled, monkeypatch):
     """Whether a sequence is run leniently, strictly or in logarithms does not show in the estimates."""
-    sequences = draws(start)
-    lenient = run(start, sequences)
+    sequences, rng = draws(start), np.random.default_rng(2)
+    labels = [np.where(rng.random(n) < 0.2, rng.integers(0, start.n_states, n), -1) for n in LENGTHS]
+    options = {"labels": labels} if labelled else {}
+    lenient = run(start, sequences, **options)
 
     def give_up(pi, net, f, filtered, starts, sums, narrow):
         """The lenient filter where it breaks off: it leaves behind whatever the memory held before."""
@@ -125,9 +128,9 @@ def test_strict_recursions_give_the_same(start, monkeypatch):
         filtered.fill(np.nan)
 
     monkeypatch.setattr(kernels, "forward_each", give_up)
-    assert_same(run(start, sequences), lenient)
+    assert_same(run(start, sequences, **options), lenient)
     monkeypatch.setattr(batches, "_scaled_forward", lambda hmm, f: None)
-    assert_same(run(start, sequences), lenient)
+    assert_same(run(start, sequences, **options), lenient)
 
 
 def test_densities_over_hundreds_of_orders_of_magnitude():
