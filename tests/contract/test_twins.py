@@ -43,8 +43,9 @@ def twins(files):
     found = defaultdict(list)
     for path in files:
         for node in ast.walk(ast.parse(path.read_text())):
-            usual = isinstance(node, ast.FunctionDef) and (node.name.startswith("__") or node.name in PROTOCOL)
-            if isinstance(node, ast.FunctionDef) and not usual and (key := shape(node)) is not None:
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("__") or node.name in PROTOCOL:
+                continue
+            if (key := shape(node)) is not None:
                 found[key].append((path, node.lineno, node.name))
     return [places for places in found.values() if len({path for path, _, _ in places}) > 1]
 

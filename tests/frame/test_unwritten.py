@@ -38,18 +38,8 @@ def test_kinds():
 
 def outcome(tmp_path, text):
     (tmp_path / "test_it.py").write_text(text)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "tools.unwritten",
-        "-c",
-        "/dev/null",
-        "--rootdir",
-        tmp_path,
-        tmp_path / "test_it.py",
-    ]
+    plugin, settings = ["-p", "tools.unwritten"], ["-c", "/dev/null", "--rootdir", tmp_path]
+    command = [sys.executable, "-m", "pytest", *plugin, *settings, tmp_path / "test_it.py"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from learnable.graphs.dags import DAG, d_separated_many, random_dag
 from learnable.graphs.independence import GaussianIndependence, ListedIndependence, OracleIndependence
 from learnable.graphs.linear_sem import random_linear_sem
-from learnable.graphs.mixed import MixedGraph
+from learnable.graphs.mixed import ARROW, TAIL, MixedGraph
 from learnable.graphs.order_independent_pc import (
     FCI,
     PC,
@@ -24,7 +24,6 @@ from learnable.graphs.order_independent_pc import (
 from learnable.graphs.order_independent_pc.orientation import unshielded_triples
 from learnable.graphs.order_independent_pc.zhang import Rules
 
-ARROW, TAIL = 2, 3
 VARIANTS = list(product((False, True), ("sepset", "cpc", "mpc"), (False, True)))
 
 
@@ -240,6 +239,16 @@ def test_hidden_causes_are_half_of_the_roots_with_two_children():
     assert set(hidden) <= set(eligible) and len(hidden) == len(eligible) // 2 > 3
     assert hide_common_causes(dag, random_state=1) == hidden
     assert hide_common_causes(DAG(np.zeros((3, 3)))) == ()
+
+
+def test_rfci_keeps_what_the_search_has_deleted():
+    judge = ListedIndependence(4, [(0, 2), (0, 1, [])])  # level 0 finds both; the path 0 - 3 - 2 remains
+    assert not rfci(judge).adjacency[0, 1]
+    wrong = ListedIndependence(4, [(0, 2, [3]), (1, 2, [3])])
+    found = rfci(wrong)
+    assert not found.adjacency[0, 2] and not found.adjacency[1, 2]
+    late = ListedIndependence(5, [(0, 2, [3, 4]), (0, 1, [3, 4])])
+    assert not rfci(late).adjacency[0, 1]
 
 
 def test_rfci_deletes_edges_of_triples_that_its_tests_contradict():

@@ -56,6 +56,12 @@ def draws(hmm, seed=0):
     return [hmm.sample(n, rng)[0] for n in LENGTHS]
 
 
+def some_labels(hmm):
+    """The states of a fifth of the observations, at random."""
+    rng = np.random.default_rng(2)
+    return [np.where(rng.random(n) < 0.2, rng.integers(0, hmm.n_states, n), -1) for n in LENGTHS]
+
+
 def one_iteration(hmm, sequences, weights):
     """Expected counts by a loop over sequences and times, from the posteriors alone."""
     k = hmm.n_states
@@ -97,9 +103,7 @@ def test_weights_count_sequences_several_times(start):
 
 @pytest.mark.parametrize("start", [DISCRETE, PLANE, LINE])
 def test_lengths_cut_one_array(start):
-    sequences = draws(start)
-    rng = np.random.default_rng(2)
-    labels = [np.where(rng.random(n) < 0.2, rng.integers(0, start.n_states, n), -1) for n in LENGTHS]
+    sequences, labels = draws(start), some_labels(start)
     stacked = np.concatenate(sequences)
     assert_same(run(start, stacked, lengths=LENGTHS), run(start, sequences), rtol=1e-13)
     cut = run(start, stacked, lengths=np.array(LENGTHS), labels=np.concatenate(labels), sample_weight=[1, 2, 3, 4, 5])
@@ -117,9 +121,7 @@ def test_emissions_of_ones_own_give_the_same(start):
 @pytest.mark.parametrize("start", [DISCRETE, PLANE, LINE])
 def test_strict_recursions_give_the_same(start, labelled, monkeypatch):
     """Whether a sequence is run leniently, strictly or in logarithms does not show in the estimates."""
-    sequences, rng = draws(start), np.random.default_rng(2)
-    labels = [np.where(rng.random(n) < 0.2, rng.integers(0, start.n_states, n), -1) for n in LENGTHS]
-    options = {"labels": labels} if labelled else {}
+    sequences, options = draws(start), {"labels": some_labels(start)} if labelled else {}
     lenient = run(start, sequences, **options)
 
     def give_up(pi, net, f, filtered, starts, sums, narrow):
