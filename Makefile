@@ -38,14 +38,14 @@ $(BENCH)/.ready: requirements-bench.txt
 	@touch $@
 
 book: env ## execute what changed and build the pages into _build/html
-	@$(BIN)/python -m tools.build_book --jobs $(JOBS)
+	@$(BIN)/python -m tools.run.build_book --jobs $(JOBS)
 
 lab: env ## open JupyterLab
 	$(BIN)/jupyter lab --notebook-dir .
 
 ifneq ($(ONLY)$(CHANGED),)
 test: env
-	$(BIN)/python -m tools.chapter_test $(ONLY) $(if $(CHANGED),--since $(CHANGED)) --jobs $(JOBS)
+	$(BIN)/python -m tools.check.chapter_test $(ONLY) $(if $(CHANGED),--since $(CHANGED)) --jobs $(JOBS)
 else
 test: lint check book nbval doctest unit exercise-tests browser bench-smoke ## every check, as CI runs it (ONLY=slug, CHANGED=revision)
 	@echo "make test: all layers passed"
@@ -54,63 +54,63 @@ endif
 lint: env ## ruff over code and notebooks; who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m tools.layers
+	$(BIN)/python -m tools.check.layers
 
 check: env ## stored notebooks, generated files and table of contents agree
-	$(BIN)/python -m tools.notebooks check
-	$(BIN)/python -m tools.readme --check
-	$(BIN)/python -m tools.toc --check
-	$(BIN)/python -m tools.exercises check
+	$(BIN)/python -m tools.run.notebooks check
+	$(BIN)/python -m tools.site.readme --check
+	$(BIN)/python -m tools.site.toc --check
+	$(BIN)/python -m tools.make.exercises check
 
 unit: env ## unit tests
-	$(BIN)/python -m pytest $(or $(TESTS),tests) -n $(JOBS) --dist $(DIST) -p tools.budgets -p tools.unwritten \
+	$(BIN)/python -m pytest $(or $(TESTS),tests) -n $(JOBS) --dist $(DIST) -p tools.check.budgets -p tools.check.poison_empty \
 		-m "not browser" --ignore tests/exercises $(NAMED)
 
 boundscheck: env ## unit tests and examples with every index of compiled code checked, in a cache of its own
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/_build/numba-boundscheck $(BIN)/python -m pytest tests lib/learnable --doctest-modules \
-		-n $(JOBS) --dist loadfile -p tools.unwritten -m "not browser" --ignore tests/exercises --ignore tests/browser --ignore tests/frame
+		-n $(JOBS) --dist loadfile -p tools.check.poison_empty -m "not browser" --ignore tests/exercises --ignore tests/browser --ignore tests/frame
 
 doctest: env ## the examples in docstrings
-	$(BIN)/python -m pytest --doctest-modules $(or $(MODULES),lib/learnable) -n $(JOBS) --dist $(DIST) -p tools.unwritten
+	$(BIN)/python -m pytest --doctest-modules $(or $(MODULES),lib/learnable) -n $(JOBS) --dist $(DIST) -p tools.check.poison_empty
 
 nbval: env ## compare every stored output with the run that the book shows; runs only what changed
-	$(BIN)/python -m tools.execution --jobs $(JOBS) $(ONLY)
-	$(BIN)/python -m pytest --nbval -p tools.budgets -p tools.replay $(PAGES)
+	$(BIN)/python -m tools.run.execution --jobs $(JOBS) $(ONLY)
+	$(BIN)/python -m pytest --nbval -p tools.check.budgets -p tools.run.replay $(PAGES)
 
 exercise-tests: env ## masters, student notebooks, wrong solutions, grading
-	$(BIN)/python -m pytest $(or $(TESTS),tests/exercises) -n $(JOBS) --dist $(if $(SELECT),load,loadgroup) -p tools.budgets \
+	$(BIN)/python -m pytest $(or $(TESTS),tests/exercises) -n $(JOBS) --dist $(if $(SELECT),load,loadgroup) -p tools.check.budgets \
 		-m "not browser" $(NAMED)
 
 browser: book ## the built book, and JupyterLab, in headless Chromium
 	LEARNABLE_ONLY="$(ONLY)" $(BIN)/python -m pytest tests/browser -m browser -rs -n $(JOBS) --dist loadgroup
 
 pdf: book ## bind the built book into _build/pdf/learnable.pdf (ONLY=part-of-a-name for some pages)
-	$(BIN)/python -m tools.pdf $(ONLY)
+	$(BIN)/python -m tools.site.pdf $(ONLY)
 
 test-portable: env ## run all chapters again on other kernels and another instruction set
-	$(BIN)/python -m tools.portable $(PAGES)
+	$(BIN)/python -m tools.run.portable $(PAGES)
 
 mutants: env ## plant ten small errors in a chapter, one at a time, and list those that its tests miss: ONLY=slug
-	$(BIN)/python -m tools.mutants $(ONLY)
+	$(BIN)/python -m tools.check.mutants $(ONLY)
 
-STUDIED = $(notdir $(basename $(wildcard lib/learnable/book/results/*.json)))
+STUDIED = $(notdir $(patsubst %/results.json,%,$(wildcard lib/learnable/chapters/*/results.json)))
 confirm: env ## run the stored sample of every study again with today's code, and note what agrees (ONLY=slug)
 	$(BIN)/learnable reproduce $(or $(ONLY),$(STUDIED)) --confirm
 
 bench: env $(BENCH)/.ready ## measure against the peers (in .venv-bench) and rewrite the results
-	$(BENCH)/bin/python -m tools.benchmarks
+	$(BENCH)/bin/python -m tools.run.benchmarks
 
 bench-smoke: env ## run every benchmark once, small, without storing results
-	$(BIN)/python -m tools.benchmarks --jobs $(JOBS) --smoke $(ONLY)
+	$(BIN)/python -m tools.run.benchmarks --jobs $(JOBS) --smoke $(ONLY)
 
 notebooks: env ## execute lectures in place and strip images (ONLY=slug for one)
-	$(BIN)/python -m tools.notebooks run $(ONLY)
+	$(BIN)/python -m tools.run.notebooks run $(ONLY)
 
 exercises: env ## write the student notebooks from the masters (FORCE=1 also over those changed by hand)
-	$(BIN)/python -m tools.exercises build $(if $(FORCE),--force)
+	$(BIN)/python -m tools.make.exercises build $(if $(FORCE),--force)
 
-chapter: env ## create the rooms of a chapter: PART=... SLUG=... TITLE="..."
-	$(BIN)/python -m tools.new_chapter "$(PART)" "$(SLUG)" "$(TITLE)"
+chapter: env ## create a method and the rooms of its chapter: PART=... SLUG=... TITLE="..." METHOD=... (the slug)
+	$(BIN)/python -m tools.make.new_chapter "$(PART)" "$(SLUG)" "$(TITLE)" "$(METHOD)"
 
 wheel: env ## build the package
 	$(BIN)/python -m build --wheel --no-isolation --outdir _build/dist

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from learnable.laws.tables import check_loss_matrix, check_posteriors, coerce_posteriors
+from learnable.problems.tables import check_loss_matrix, check_posteriors, coerce_posteriors
 from learnable.validation import (
     Result,
     check_choice,

@@ -71,8 +71,19 @@ class Chapter:
 
     @property
     def code(self):
-        module = self.root / "lib" / "learnable" / self.part / f"{self.slug}.py"
-        return module if module.exists() else module.with_suffix("")
+        """The chapter's own code: studies, theory, baselines, results."""
+        return self.root / "lib" / "learnable" / "chapters" / self.slug
+
+    @property
+    def teaches(self):
+        """Modules of the library that the lecture tells, as dotted names."""
+        return self.metadata.get("teaches", [])
+
+    @property
+    def methods(self):
+        """The files or folders of what the lecture teaches."""
+        bare = [self.root / "lib" / name.replace(".", "/") for name in self.teaches]
+        return [path if path.is_dir() else path.with_suffix(".py") for path in bare]
 
     @property
     def exercise(self):
@@ -84,7 +95,7 @@ class Chapter:
 
     @property
     def tests(self):
-        return self.root / "tests" / self.part / f"test_{self.slug}.py"
+        return self.root / "tests" / "chapters" / f"test_{self.slug}.py"
 
     @property
     def benchmark(self):
@@ -107,7 +118,7 @@ class Chapter:
 
     @property
     def metadata(self):
-        """The chapter's own metadata: source, needs, reading_minutes, short_title, problem."""
+        """The chapter's own metadata: source, needs, teaches, reading_minutes, short_title, problem."""
         return self.notebook["metadata"].get("learnable", {})
 
     @property

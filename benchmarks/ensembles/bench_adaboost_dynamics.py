@@ -6,15 +6,14 @@ import cvxpy as cp
 import numpy as np
 
 from benchmarks.harness import Benchmark
-from learnable.ensembles.adaboost_dynamics import (
+from learnable.chapters.adaboost_dynamics.cycles import find_cycle, mm_cycle
+from learnable.chapters.adaboost_dynamics.theory import (
     AdaBoostMatrix,
     counterexamples,
-    find_cycle,
-    max_margin,
-    mm_cycle,
     one_error_matrix,
     random_matrix,
 )
+from learnable.ensembles.margins import minimax_margin
 
 bench = Benchmark("adaboost_dynamics", packages=("numpy", "numba", "scipy", "cvxpy"))
 
@@ -22,7 +21,7 @@ bench = Benchmark("adaboost_dynamics", packages=("numpy", "numba", "scipy", "cvx
 def separable(m, n):
     for seed in itertools.count():
         M = random_matrix(m, n, 0.6, seed)
-        if not (M == 1).all(axis=0).any() and max_margin(M).value > 1e-6:
+        if not (M == 1).all(axis=0).any() and minimax_margin(M).value > 1e-6:
             return M
 
 
@@ -97,7 +96,7 @@ for m, n in ((8, 8), (12, 25), (60, 300), (200, 1000)):
     bench.compare(
         "largest margin by entries of the matrix",
         size=m * n,
-        ours=lambda M=M: max_margin(M),
+        ours=lambda M=M: minimax_margin(M),
         peers={"cvxpy with HiGHS": lambda M=M: by_cvxpy(M)},
         accuracy=same_value,
     )

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Benchmark, peer_package
 from learnable.datasets.sequences import make_two_view_sequences
-from learnable.ensembles.bayesian_coboosting import HMMClassifier, WeightedGaussianHMM, stack_sequences
+from learnable.ensembles import HMMClassifier, WeightedGaussianHMM
+from learnable.ensembles.coboosting import stack_sequences
 
 bench = Benchmark("bayesian_coboosting", packages=("hmmlearn",))
 hmmlearn = peer_package("hmmlearn.hmm")

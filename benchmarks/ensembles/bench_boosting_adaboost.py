@@ -9,7 +9,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.harness import Benchmark, Once, peer_package
 from learnable.datasets import load
-from learnable.ensembles.boosting_adaboost import AdaBoost, GradientBoostedTrees, stagewise_path
+from learnable.ensembles import AdaBoost, GradientBoostedTrees
+from learnable.ensembles.stagewise import stagewise_path
 from learnable.ensembles.weak_learners import StumpERM
 
 lightgbm, xgboost = peer_package("lightgbm"), peer_package("xgboost")

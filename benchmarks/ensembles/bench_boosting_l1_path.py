@@ -5,7 +5,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression, lars_path
 
 from benchmarks.harness import Benchmark
-from learnable.ensembles import boosting_l1_path as bl
+from learnable import ensembles as bl
+from learnable.ensembles import boosting_path
 
 bench = Benchmark("boosting_l1_path", packages=("cvxpy",))
 
@@ -38,9 +39,9 @@ for n in bench.sizes([100, 1000, 10_000]):
     bench.compare(
         "2,000 steps, logistic loss, 45 functions",
         size=n,
-        ours=lambda H=H, y=y: bl.eps_boost(H, y, "logistic", eps=0.001, n_steps=2000, record=np.array([2000])).coefs[
-            -1
-        ],
+        ours=lambda H=H, y=y: boosting_path.eps_boost(
+            H, y, "logistic", eps=0.001, n_steps=2000, record=np.array([2000])
+        ).coefs[-1],
         peers={"the same loop in numpy": lambda H=H, y=y: plain_steps(H, y, 0.001, 2000)},
         accuracy=same,
     )

@@ -10,15 +10,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.harness import Benchmark
+from learnable.chapters.rademacher_tree_pruning.theory import relabelled_penalty
 from learnable.datasets.rules import make_led
-from learnable.ensembles.rademacher_tree_pruning import (
-    CertifiedTree,
-    grow_prunable,
-    grow_prune_test_split,
-    k_rep,
-    rademacher_penalty,
-    relabelled_penalty,
-)
+from learnable.ensembles import CertifiedTree, grow_prunable, grow_prune_test_split, rademacher_penalty
+from learnable.trees.reduced_error import k_rep
 
 bench = Benchmark("rademacher_tree_pruning")
 FAR = 1 << 60

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from benchmarks.harness import Benchmark
-from learnable.ensembles.transfer_forests import TransferForestClassifier
+from learnable.ensembles import TransferForestClassifier
 
 bench = Benchmark("transfer_forests")
 N_TREES, N_FEATURES, N_CLASSES = 10, 192, 8

@@ -9,7 +9,9 @@ from sklearn.feature_selection import mutual_info_classif
 
 from benchmarks.harness import Benchmark
 from learnable._bits import pack_bits
-from learnable.features.cmim_feature_selection import cmim, draw_images, edge_features, filter_features
+from learnable.chapters.cmim_feature_selection.baselines import filter_features
+from learnable.chapters.cmim_feature_selection.theory import draw_images
+from learnable.features import cmim, edge_features
 from learnable.features.information import code_columns
 
 bench = Benchmark("cmim_feature_selection")

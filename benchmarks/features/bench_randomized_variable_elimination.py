@@ -11,7 +11,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from benchmarks.harness import Benchmark
 from learnable.datasets.rules import make_led
-from learnable.features.randomized_variable_elimination import forward_selection, rve_schedule, rvers
+from learnable.features import forward_selection, rve_schedule, rvers
 from learnable.features.subsets import EstimatorSubsets, NaiveBayesSubsets
 
 bench = Benchmark("randomized_variable_elimination")

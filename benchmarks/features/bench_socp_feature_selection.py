@@ -9,14 +9,8 @@ import scipy.sparse as sp
 
 from benchmarks.harness import Benchmark, Once, peer_package
 from learnable.datasets import load
-from learnable.features.socp_feature_selection import (
-    ClassMoments,
-    SOCPSelector,
-    chebyshev_factor,
-    loo_selection,
-    solve_cone_program,
-    two_class_program,
-)
+from learnable.features import SOCPSelector, loo_selection
+from learnable.features.socp import ClassMoments, chebyshev_factor, solve_cone_program, two_class_program
 
 bench = Benchmark("socp_feature_selection", packages=("cvxpy", "clarabel"))
 cvxpy = peer_package("cvxpy")

@@ -11,7 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from benchmarks.harness import Benchmark
-from learnable.features.unsupervised_feature_selection import FSSEM, em, em_k, m_step, make_noisy_clusters, ml_criterion
+from learnable.chapters.unsupervised_feature_selection.synthetic import make_noisy_clusters
+from learnable.chapters.unsupervised_feature_selection.theory import ml_criterion
+from learnable.features import FSSEM
+from learnable.latent import em_k
+from learnable.latent.mixture import em, m_step
 
 bench = Benchmark("unsupervised_feature_selection")
 N, TOL, RIDGE, CLUSTERS = 500, 1e-4, 1e-6, 4

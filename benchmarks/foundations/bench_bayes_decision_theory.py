@@ -5,14 +5,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 
 from benchmarks.harness import Benchmark
-from learnable.foundations.bayes_decision_theory import (
-    CostSensitiveClassifier,
-    conditional_risk,
-    cost_matrix,
-    cost_threshold,
-    error_reject_curve,
-    two_gaussians,
-)
+from learnable.foundations import CostSensitiveClassifier
+from learnable.problems.decisions import conditional_risk, cost_matrix, cost_threshold
+from learnable.problems.reject import error_reject_curve
+from learnable.problems.zoo import two_gaussians
 
 bench = Benchmark("bayes_decision_theory")
 

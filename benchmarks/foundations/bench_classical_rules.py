@@ -7,7 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.harness import Benchmark, peer_package
 from learnable import datasets
-from learnable.foundations.classical_rules import KNN, CARTClassifier
+from learnable.ensembles import CARTClassifier
+from learnable.foundations import KNN
 from learnable.neighbors import NeighborIndex
 from learnable.trees import grow, weakest_links
 

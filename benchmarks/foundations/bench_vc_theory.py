@@ -8,7 +8,9 @@ from scipy.stats import kstest
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.harness import Benchmark
-from learnable.foundations.vc_theory import IntervalTruth, dichotomies, growth_function, interval_path, sup_dev
+from learnable.chapters.vc_theory.patterns import dichotomies, growth_function
+from learnable.chapters.vc_theory.theory import IntervalTruth, sup_dev
+from learnable.foundations.erm import interval_path
 
 bench = Benchmark("vc_theory")
 truth = IntervalTruth(k0=3, q=0.1)

@@ -11,7 +11,8 @@ import networkx as nx
 import numpy as np
 
 from benchmarks.harness import Benchmark
-from learnable.graphs.bn_learning_np_hard import dbfas_to_learn, minimal_imap
+from learnable.chapters.bn_learning_np_hard.reduction import dbfas_to_learn
+from learnable.graphs import minimal_imap
 from learnable.graphs.dags import d_separated, d_separated_many, random_dag
 
 bench = Benchmark("bn_learning_np_hard", packages=("networkx",))

@@ -7,12 +7,8 @@ from scipy.special import gammaln, logsumexp
 from sklearn.naive_bayes import CategoricalNB
 
 from benchmarks.harness import Benchmark
-from learnable.graphs.bn_model_averaging import (
-    SNNClassifier,
-    average_over_order,
-    edge_posterior_all_orders,
-    sample_random_network,
-)
+from learnable.chapters.bn_model_averaging.trials import sample_random_network
+from learnable.graphs import SNNClassifier, average_over_order, edge_posterior_all_orders
 from learnable.graphs.scores import best_dag, subset_scores
 
 bench = Benchmark("bn_model_averaging")

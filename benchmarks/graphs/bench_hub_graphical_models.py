@@ -9,8 +9,9 @@ import io
 import numpy as np
 
 from benchmarks.harness import Benchmark, Once, peer_package
+from learnable.chapters.hub_graphical_models.baselines import admm_graphical_lasso
 from learnable.datasets.graphical import make_gaussian_graph
-from learnable.graphs.hub_graphical_models import admm_graphical_lasso, hub_graphical_lasso
+from learnable.graphs.hubs import hub_graphical_lasso
 
 bench = Benchmark("hub_graphical_models", packages=("cvxpy", "gglasso"))
 cp = peer_package("cvxpy")

@@ -10,16 +10,10 @@ import io
 import numpy as np
 
 from benchmarks.harness import Benchmark, peer_package
+from learnable.chapters.linear_causal_networks.baselines import direct_lingam_order, regress_in_order
+from learnable.chapters.linear_causal_networks.experiments import sparse_model
+from learnable.graphs import PC, LinearDAGLearner, best_dag_treewidth, parent_scores
 from learnable.graphs.dags import DAG, moral_graph
-from learnable.graphs.linear_causal_networks import (
-    LinearDAGLearner,
-    best_dag_treewidth,
-    direct_lingam_order,
-    parent_scores,
-    pc_cpdag,
-    regress_in_order,
-)
-from learnable.graphs.linear_causal_networks.experiments import sparse_model
 
 bench = Benchmark("linear_causal_networks", packages=("causal-learn",))
 exact = peer_package("causallearn.search.ScoreBased.ExactSearch")
@@ -131,7 +125,7 @@ for p in bench.sizes([10, 20, 40]):
     bench.compare(
         "PC with partial correlations, n = 1,000",
         size=p,
-        ours=lambda X=X: pc_cpdag(np.cov(X.T), len(X), alpha=0.01),
+        ours=lambda X=X: PC(0.01, colliders="sepset", lists=False).fit(X).graph_,
         peers={"causal-learn PC": run_pc},
         accuracy=same_skeleton,
     )

@@ -12,7 +12,7 @@ from benchmarks.harness import Benchmark, Once, peer_package
 from learnable.graphs.dags import d_separated_many, random_dag
 from learnable.graphs.independence import GaussianIndependence
 from learnable.graphs.linear_sem import random_linear_sem
-from learnable.graphs.order_independent_pc import adjacency_search
+from learnable.graphs.pc import adjacency_search
 
 bench = Benchmark("order_independent_pc", packages=("causal-learn",))
 search = peer_package("causallearn.utils.PCUtils.SkeletonDiscovery")
@@ -20,8 +20,8 @@ tests = peer_package("causallearn.utils.cit")
 
 
 def causal_learn(X, alpha):
-    judge = tests.CIT(X, "fisherz")
-    found = search.skeleton_discovery(X, alpha, judge, stable=True, verbose=False, show_progress=False)
+    ci_test = tests.CIT(X, "fisherz")
+    found = search.skeleton_discovery(X, alpha, ci_test, stable=True, verbose=False, show_progress=False)
     return found.G.graph != 0
 
 

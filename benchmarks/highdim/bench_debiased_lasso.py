@@ -16,8 +16,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Benchmark, Once, peer_package
+from learnable import highdim as dl_highdim
+from learnable.chapters.debiased_lasso import baselines as dl
+from learnable.chapters.debiased_lasso import theory
 from learnable.datasets.regression import make_sparse_linear
-from learnable.highdim import debiased_lasso as dl
 
 warnings.simplefilter("ignore", ConvergenceWarning)
 hidimstat = peer_package("hidimstat")
@@ -70,7 +72,7 @@ def same_rows(S, rows):
 
 
 def ours_inference(made, **settings):
-    model = dl.DebiasedLasso(**settings).fit(made.data, made.target)
+    model = dl_highdim.DebiasedLasso(**settings).fit(made.data, made.target)
     return model.conf_int()
 
 
@@ -134,7 +136,7 @@ def source_tables(smoke):
             if name == "ten tries" and p > 600:
                 continue
             if (p, name) not in models:
-                models[p, name] = dl.DebiasedLasso(**settings).fit(made.data, made.target)
+                models[p, name] = dl_highdim.DebiasedLasso(**settings).fit(made.data, made.target)
             results[name] = table_row(made, models[p, name], 50 if p == 250 else 20)
         few = 2 if p > 600 else 5
         results["ridge projection"] = rival_row(made, few, lambda X, y: dl.ridge_projection(X, y).pvalues)
@@ -156,7 +158,7 @@ for p in bench.sizes([100, 300, 600]):
     bench.compare(
         "ten rows of the decorrelating matrix, n = 5p/3, mu = 0.05",
         size=p,
-        ours=lambda S=S, rows=rows: dl.decorrelating_matrix(S, MU, rows),
+        ours=lambda S=S, rows=rows: theory.decorrelating_matrix(S, MU, rows),
         peers={
             "cvxpy with OSQP, the same ten rows": Once(lambda S=S, rows=rows: by_cvxpy(S, rows)),
             "OSQP itself, the same ten rows": Once(lambda S=S, rows=rows: by_osqp(S, rows)),

@@ -15,15 +15,10 @@ from sklearn.linear_model import lasso_path
 
 from benchmarks.harness import Benchmark, Once, PeerAbsent, peer_package
 from benchmarks.highdim import authors_quic
+from learnable.chapters.quic_graphical_lasso.theory import duality_gap, objective
 from learnable.datasets.graphical import make_gaussian_graph
-from learnable.highdim.quic_graphical_lasso import (
-    QUIC,
-    duality_gap,
-    neighbourhood_lasso,
-    objective,
-    penalty_matrix,
-    quic_path,
-)
+from learnable.highdim import QUIC, neighbourhood_lasso, quic_path
+from learnable.highdim.quic import penalty_matrix
 
 bench = Benchmark("quic_graphical_lasso", packages=("gglasso", "celer"))
 admm, celer = peer_package("gglasso.solver.single_admm_solver"), peer_package("celer")

@@ -12,14 +12,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
 from benchmarks.harness import Benchmark, Once, peer_package
+from learnable.chapters.kernels_and_regression.theory import epsilon_objective
+from learnable.kernels import EpsilonRidge, EpsilonSVR, kernel_ridge_path
 from learnable.kernels.functions import Gaussian, center_gram
-from learnable.kernels.kernels_and_regression import (
-    EpsilonRidge,
-    EpsilonSVR,
-    epsilon_objective,
-    kernel_ridge_path,
-    representer_solve,
-)
+from learnable.kernels.rkhs import representer_solve
 from learnable.optim.coordinate_descent import lasso_path, max_alpha, solve_lasso
 
 warnings.simplefilter("ignore", ConvergenceWarning)

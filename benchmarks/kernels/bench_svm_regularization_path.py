@@ -5,8 +5,8 @@ from sklearn.svm import SVC
 
 from benchmarks.harness import Benchmark
 from learnable.datasets.classification import make_mixture_means
+from learnable.kernels import SVMPath
 from learnable.kernels.functions import Gaussian
-from learnable.kernels.svm_regularization_path import SVMPath
 
 bench = Benchmark("svm_regularization_path")
 # At lambda = 1e-3 the rounding errors of K theta still leave more than eight digits of y f.

@@ -11,8 +11,10 @@ import numpy as np
 from scipy import integrate, special
 
 from benchmarks.harness import Benchmark, Once, peer_package
+from learnable import latent as ee
+from learnable.chapters.entropy_estimation import theory
 from learnable.datasets.counts import discrete_law, make_symbols
-from learnable.latent import entropy_estimation as ee
+from learnable.latent import entropy as ee_entropy
 
 infomeasure = peer_package("infomeasure")
 logging.getLogger("infomeasure").setLevel(logging.ERROR)
@@ -74,7 +76,7 @@ heavy = discrete_law("zipf", 100_000, exponent=1.2)
 FREQUENTIST = {
     "Miller and Madow": ("miller_madow", ee.entropy_miller_madow),
     "Chao and Shen": ("chao_shen", ee.entropy_chao_shen),
-    "Zhang": ("zhang", ee.entropy_zhang),
+    "Zhang": ("zhang", ee_entropy.entropy_zhang),
 }
 for title, (name, estimate) in FREQUENTIST.items():
     for n in bench.sizes([1000, 30_000] if name == "zhang" else [1000, 30_000, 1_000_000]):
@@ -123,7 +125,7 @@ for n in bench.sizes([1000, 30_000, 1_000_000]):
     bench.compare(
         "DPM, mean and deviation",
         size=n,
-        ours=lambda data=data: ee.entropy_dpm(data, kind="samples"),
+        ours=lambda data=data: theory.entropy_dpm(data, kind="samples"),
         peers={"fixed grid of 6,001 nodes, numpy (mean only)": lambda data=data: fixed_grid_dpm(data)},
         accuracy=agree(1e-6),
     )

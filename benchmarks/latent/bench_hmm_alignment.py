@@ -8,7 +8,8 @@ from hmmlearn.hmm import CategoricalHMM, GaussianHMM
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Benchmark, Once
-from learnable.latent import hmm_alignment as ha
+from learnable import latent as ha
+from learnable.latent import hmm as ha_hmm
 from learnable.latent.hmm import HMM, DiscreteEmission, GaussianEmission, baum_welch, forward_backward, smooth
 from learnable.latent.hmm import _kernels as kernels
 
@@ -126,16 +127,16 @@ def family(hmm, n):
     post = forward_backward(hmm, x)
     members = {
         "PMAP": lambda: ha.pmap(hmm, post),
-        "restricted PMAP": lambda: ha.restricted_pmap(hmm, post),
+        "restricted PMAP": lambda: ha_hmm.restricted_pmap(hmm, post),
         "posterior Viterbi": lambda: ha.posterior_viterbi(hmm, post),
-        "penalised PMAP": lambda: ha.penalised_pmap(hmm, post),
+        "penalised PMAP": lambda: ha_hmm.penalised_pmap(hmm, post),
         "3-block": lambda: ha.kblock(hmm, post, 3),
-        "combined, four constants": lambda: ha.combined(hmm, post, 1, 1, 1, 1),
+        "combined, four constants": lambda: ha_hmm.combined(hmm, post, 1, 1, 1, 1),
     }
 
     def better(objective):
         def check(ours, peer):
-            found = ha.risks(hmm, post, np.array([ours, peer]))
+            found = ha_hmm.risks(hmm, post, np.array([ours, peer]))
             own, other = objective(found)
             assert own <= other + 1e-9 * abs(other), (own, other)
             return f"its own risk is {own:.7g}, that of Viterbi {other:.7g}"

@@ -13,8 +13,10 @@ from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Benchmark, Once, peer_package
+from learnable import latent as td
+from learnable.chapters.tensor_decompositions import baselines, theory
 from learnable.datasets.matrices import make_symmetric_tensor
-from learnable.latent import tensor_decompositions as td
+from learnable.latent import tensors as td_tensors
 
 decomposition = peer_package("tensorly.decomposition")
 K, LENGTH = 10, 50
@@ -35,7 +37,7 @@ def documents(n, d, *, single, seed=0):
 
 
 def topic_error(found, topics):
-    order, _ = td.match_components(found, topics)
+    order, _ = theory.match_components(found, topics)
     return np.abs(found[order] - topics).sum(axis=1).mean()
 
 
@@ -94,7 +96,7 @@ def expectation_maximisation(X, n_starts):
         best = -np.inf
         for seed in range(n_starts):
             topics = np.random.default_rng(seed).dirichlet(np.ones(X.shape[1]), K)
-            run = td.single_topic_em(X, np.full(K, 1 / K), topics, max_iter=100, tol=1e-4, warn=False)
+            run = td_tensors.single_topic_em(X, np.full(K, 1 / K), topics, max_iter=100, tol=1e-4, warn=False)
             if run.log_likelihoods[-1] > best:
                 best, found = run.log_likelihoods[-1], run.topics
         return found
@@ -150,7 +152,7 @@ for k in bench.sizes([10, 20, 40, 60]):
         return decomposition.symmetric_parafac_power_iteration(T, k)[1]
 
     def worst(V, made=made):
-        order, _ = td.match_components(V.T, made.components)
+        order, _ = theory.match_components(V.T, made.components)
         return np.linalg.norm(V.T[order] - made.components, axis=1).max()
 
     bench.compare(
@@ -159,7 +161,9 @@ for k in bench.sizes([10, 20, 40, 60]):
         ours=lambda T=made.tensor: td.tensor_eig(T, random_state=0).eigenvectors,
         peers={
             "tensorly symmetric_parafac_power_iteration": tensorly_power,
-            "joint diagonalisation (our own, Jacobi)": lambda T=made.tensor: td.joint_diagonalization(T).eigenvectors,
+            "joint diagonalisation (our own, Jacobi)": lambda T=made.tensor: (
+                baselines.joint_diagonalization(T).eigenvectors
+            ),
         },
         accuracy=lambda ours, peer, worst=worst: f"worst eigenvector off by {worst(ours):.4f}, peer {worst(peer):.4f}",
     )

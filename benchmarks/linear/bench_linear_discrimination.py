@@ -6,7 +6,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.harness import Benchmark
-from learnable.linear.linear_discrimination import FisherLDA, LogisticDiscriminant, best_halfplane
+from learnable.chapters.linear_discrimination.theory import best_halfplane
+from learnable.linear import FisherLDA, LogisticDiscriminant
 
 bench = Benchmark("linear_discrimination")
 

@@ -7,7 +7,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.harness import Benchmark
-from learnable.selection.classifier_benchmark import bootstrap_ranks, friedman_ranks, ridge_path
+from learnable.chapters.classifier_benchmark.baselines import ridge_path
+from learnable.selection import friedman_ranks
+from learnable.selection.significance import bootstrap_ranks
 
 bench = Benchmark("classifier_benchmark")
 C_VALUES = 2.0 ** np.arange(-5, 15)

@@ -5,7 +5,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_predict
 
 from benchmarks.harness import Benchmark
-from learnable.selection.cv_variance import block_statistics, draw_regression, kfold_residuals
+from learnable.chapters.cv_variance.blocks import block_statistics
+from learnable.chapters.cv_variance.replications import draw_regression, kfold_residuals
 
 bench = Benchmark("cv_variance")
 

@@ -4,7 +4,8 @@ import numpy as np
 from scipy import special
 
 from benchmarks.harness import Benchmark
-from learnable.selection.f_measure_maximization import fm_independent, gfm, top_k_values
+from learnable.chapters.f_measure_maximization.theory import top_k_values
+from learnable.selection import fm_independent, gfm
 
 bench = Benchmark("f_measure_maximization")
 

@@ -1,6 +1,6 @@
 """The book's own Sphinx extension.
 
-- reads a chapter again when a module, a data file or a pin that it depends on has changed (`tools.dependencies`);
+- reads a chapter again when a module, a data file or a pin that it depends on has changed (`tools.run.dependencies`);
 - gives code-made figures the alternative text and the caption that the cell states (`learnable.book.show`);
 - lets long names break after dots and underscores, and wide figures scroll on a phone;
 - moves the frames of explorers out of the page, into scripts that are loaded when the explorer comes into view;
@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import importlib.util
 import re
 import shutil
@@ -28,10 +27,12 @@ from sphinx.util.fileutil import copy_asset
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.chapter_end import render as render_chapter_end  # noqa: E402
-from tools.dependencies import shared_dependencies  # noqa: E402
-from tools.pages import report_url  # noqa: E402
+from learnable._html import render as render_template  # noqa: E402
 from tools.project import chapters, executable_pages, settings  # noqa: E402
+from tools.run.dependencies import shared_dependencies  # noqa: E402
+from tools.site import TEMPLATES  # noqa: E402
+from tools.site.chapter_end import render as render_chapter_end  # noqa: E402
+from tools.site.pages import report_url  # noqa: E402
 
 MATHJAX = ("tex-chtml.js", "ui/lazy.js", "output/chtml/fonts", "input/tex/extensions")
 EXPLORER_DATA = re.compile(r'<script type="application/json" class="explorer-data">(.*?)</script>', re.S)
@@ -169,16 +170,17 @@ def chapter_line(app, page, template, context, doctree):
         return
     chapter = known[page]
     by_slug = {c.slug: c for c in known.values()}
-    facts = [f"{chapter.metadata['reading_minutes']} minutes"]
-    links = [
-        f'<a href="{context["pathto"](by_slug[slug].docname)}">{html.escape(by_slug[slug].title)}</a>'
-        for slug in chapter.metadata["needs"]
-        if slug in by_slug
-    ]
-    facts.append("builds on " + ", ".join(links) if links else "needs no other chapter")
-    facts.append("after " + html.escape(chapter.metadata["source"]))
-    line = '<p class="chapter-line">' + " · ".join(facts) + "</p>"
-    context["body"] = TITLE_END.sub(lambda match: match[0] + line, context["body"], count=1)
+    line = render_template(
+        TEMPLATES / "chapter_line.html",
+        minutes=chapter.metadata["reading_minutes"],
+        needs=[
+            (context["pathto"](by_slug[slug].docname), by_slug[slug].title)
+            for slug in chapter.metadata["needs"]
+            if slug in by_slug
+        ],
+        source=chapter.metadata["source"],
+    )
+    context["body"] = TITLE_END.sub(lambda match: match[0] + str(line), context["body"], count=1)
 
 
 def chapter_end(app, page, template, context, doctree):
@@ -265,8 +267,8 @@ def setup(app):
     app.connect("build-finished", drop_old_explorers)
     app.connect("build-finished", break_names_of_indices)
     render.NbElementRenderer.render_image = render_image
-    # A change of this file, the style sheet or the scripts makes every page again.
-    folders = (ROOT / "book" / name for name in ("_ext", "_static", "_templates"))
+    # A change of this file, the style sheet, the scripts or the templates makes every page again.
+    folders = [*(ROOT / "book" / name for name in ("_ext", "_static", "_templates")), TEMPLATES]
     shared = sorted(path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
     state = int(hashlib.sha256(b"".join(path.read_bytes() for path in shared)).hexdigest()[:8], 16)
     return {"version": "1", "env_version": state, "parallel_read_safe": True, "parallel_write_safe": True}

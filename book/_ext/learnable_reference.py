@@ -3,8 +3,8 @@
 Docstrings are written to be read in a terminal: |x|, w_j and x* mean what they say, and only code, roles and *words*
 are marked. So everything else is taken literally before reStructuredText sees it.
 
-A docstring may name anything of the package in any of the ways in which people write it: by its full path, by the
-path of a chapter that re-exports it, or bare, as in its own module (`tools.api_pages.find`). A name in single backticks
+A docstring may name anything of the package in any of the ways in which people write it: by its full path, by the path
+of a chapter that re-exports it, or bare, as in its own module (`tools.site.api_pages.find`). A name in single backticks
 links if it is one of the package; it may also be a parameter. What is marked as a reference and is none fails the
 build.
 """
@@ -24,7 +24,7 @@ from sphinx.util.nodes import make_refnode
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools import api_pages  # noqa: E402
+from tools.site import api_pages  # noqa: E402
 
 MARKED = re.compile(r"(:[\w:]+:`[^`]+`|``[^`]+``|`[^`]+`|(?<![\w*])\*\w(?:[^*\n]*\w)?\*(?![\w*]))")
 LINES = re.compile(r'<span class="sig-paren">\(</span>\s*<dl>.*?</dl>', re.S)

@@ -1,8 +1,8 @@
 """The book's ways: what links its pages with each other.
 
-- reads the citations and the references to figures that lectures hold as links (`tools.references`);
+- reads the citations and the references to figures that lectures hold as links (`tools.site.references`);
 - numbers the chapters in the order of the table of contents, through all parts;
-- prints the way on under each chapter and refresher: reading paths, rooms, neighbours (`tools.ways`).
+- prints the way on under each chapter and refresher: reading paths, rooms, neighbours (`tools.site.read_next`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools import maps, paths_page, references, ways  # noqa: E402
 from tools.project import toc_documents  # noqa: E402
+from tools.site import maps, paths_page, read_next, references  # noqa: E402
 
 
 def read_references(app, docname, source):
@@ -40,7 +40,7 @@ def forget_order(app, env):
 
 def way_on(app, page, template, context, doctree):
     if context.get("body"):
-        context["body"] += ways.render(page, context["pathto"])
+        context["body"] += read_next.render(page, context["pathto"])
 
 
 def setup(app):
@@ -51,7 +51,7 @@ def setup(app):
     app.add_css_file("ways.css", priority=900)  # after learnable.css
     app.add_js_file("ways.js", defer="defer")
     # What stands under every page is no dependency that Sphinx knows: a change makes all of them again.
-    shared = [Path(module.__file__) for module in (maps, paths_page, references, ways)]
+    shared = [Path(module.__file__) for module in (maps, paths_page, references, read_next)]
     shared += [ROOT / "book" / "data" / "paths.yml", ROOT / "_toc.yml"]
     state = int(hashlib.sha256(b"".join(path.read_bytes() for path in shared)).hexdigest()[:8], 16)
     return {"version": "1", "env_version": state, "parallel_read_safe": True, "parallel_write_safe": True}

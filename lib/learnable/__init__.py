@@ -5,8 +5,9 @@ Each part of the book is a subpackage that exports what people use in their own 
     from learnable.kernels import SoftMarginSVM
     from learnable.latent import HMM, viterbi
 
-The rest lives in the modules of the chapters (``learnable.kernels.support_vector_machines``), and what chapters share
-in modules named after the concept (``learnable.optim``, ``learnable.trees``). Nothing is imported before it is used.
+Below the door each method has a module of its own (``learnable.kernels.svm``), and so has each concept that methods
+share (``learnable.optim``, ``learnable.trees``). ``learnable.chapters`` holds what single lectures tell: studies,
+bounds, what a source compares with. Nothing is imported before it is used.
 """
 
 import lazy_loader

@@ -1,14 +1,20 @@
 from . import (
     datasets as datasets,
     ensembles as ensembles,
+    features as features,
     foundations as foundations,
+    graphs as graphs,
     highdim as highdim,
     kernels as kernels,
     latent as latent,
+    linalg as linalg,
     linear as linear,
-    graphs as graphs,
+    neighbors as neighbors,
+    optim as optim,
+    problems as problems,
     selection as selection,
-    features as features,
+    trees as trees,
+    validation as validation,
 )
 
 __version__: str

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-__all__ = ["count_both", "count_three", "pack_bits", "popcount"]
+__all__ = ["count_both", "pack_bits", "popcount"]
 
 
 def pack_bits(columns):
@@ -38,13 +38,4 @@ def count_both(a, b):
     found = np.uint64(0)
     for w in range(len(a)):
         found += popcount(a[w] & b[w])
-    return np.int64(found)
-
-
-@njit(cache=True)
-def count_three(a, b, c):
-    """Number of rows in which all three bit sets have a one (for compiled code)."""
-    found = np.uint64(0)
-    for w in range(len(a)):
-        found += popcount(a[w] & b[w] & c[w])
     return np.int64(found)

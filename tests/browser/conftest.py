@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 from visits import DESKTOP, STILL
 
-from tools.pdf import chromium
 from tools.project import BUILD, chapters
+from tools.site.pdf import chromium
 
 FLAGS = [
     "--no-sandbox",

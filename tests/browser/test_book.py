@@ -10,7 +10,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from visits import BRIEF, CHAPTERS, DESKTOP, PAGES, PHONE, barriers, desktop_aspects, findings, phone_aspects, switch
 
-from tools.pages import claims
+from tools.site.pages import claims
 
 pytestmark = pytest.mark.browser
 FIRST = "lectures/foundations/bayes_decision_theory.html"

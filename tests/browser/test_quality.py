@@ -9,7 +9,7 @@ import pytest
 from pypdf import PdfReader
 from visits import DESKTOP, LECTURES, typeset
 
-from tools import pdf
+from tools.site import pdf
 
 pytestmark = pytest.mark.browser
 OWN_LIMIT, SHARED_LIMIT = 1.5e6, 1.2e6  # bytes, compressed

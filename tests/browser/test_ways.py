@@ -2,9 +2,9 @@
 
 import pytest
 
-from tools.paths_page import routes
 from tools.project import PARTS, chapters
-from tools.toc import part_page
+from tools.site.paths_page import routes
+from tools.site.toc import part_page
 
 pytestmark = pytest.mark.browser
 CHAPTERS = chapters()

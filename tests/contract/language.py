@@ -6,7 +6,6 @@ a dialect and see it caught.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import copy
 import dataclasses
@@ -15,12 +14,9 @@ import functools
 import importlib
 import inspect
 import io
-import json
 import pkgutil
 import re
-import sys
 import warnings
-from pathlib import Path
 
 import fuzz
 import numpy as np
@@ -28,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
 import learnable
-from tools.project import PARTS, ROOT, chapters
+from tools.project import PACKAGE, PARTS
 
 # The word that is not used, and the word for it. A parameter may have another meaning under the same letters: then the
 # name belongs to the exceptions, with the meaning as the reason.
@@ -77,9 +73,10 @@ class Name:
 
 
 def public_modules():
-    """The modules whose ``__all__`` is public: chapters as a whole, and each module of the concepts and the data."""
-    closed = tuple(f"learnable.{chapter.part}.{chapter.slug}." for chapter in chapters())
-    apart = ("learnable.book", "learnable.exercises", "learnable.cli")
+    """The modules of the library whose ``__all__`` is public; of a package with a stub, what the stub exports."""
+    stubs = [path.parent.relative_to(PACKAGE.parent) for path in PACKAGE.glob("*/*/__init__.pyi")]
+    closed = tuple(f"{'.'.join(path.parts)}." for path in stubs)
+    apart = ("learnable.book", "learnable.chapters", "learnable.exercises", "learnable.cli")
     found = [info.name for info in pkgutil.walk_packages(learnable.__path__, "learnable.")]
     private = {name for name in found if any(part.startswith("_") for part in name.split("."))}
     doors = {f"learnable.{part}" for part in PARTS}  # they export what the modules below them define
@@ -88,11 +85,11 @@ def public_modules():
 
 @functools.cache
 def public():
-    """Every public function and class once, under the module that exports it first; concepts come before chapters."""
-    chapter_modules = {f"learnable.{chapter.part}.{chapter.slug}" for chapter in chapters()}
+    """Every public function and class of the library once, under the module that exports it first."""
     found = {}
-    for module in sorted(public_modules(), key=lambda name: (name in chapter_modules, name)):
-        # The package of a concept exports what its modules define: the package is the place to import from.
+    # The package of a concept exports what its modules define: the package is the place to import from. The door of the
+    # data sets comes last, because a simulator stands beside its kin.
+    for module in sorted(public_modules(), key=lambda n: (n == "learnable.datasets", n)):
         loaded = importlib.import_module(module)
         for name in getattr(loaded, "__all__", ()):
             value = getattr(loaded, name)
@@ -292,73 +289,7 @@ def randomness(entry):
                 yield f"{entry.name} gives two results for {what} as random_state: pass it through check_rng"
 
 
-# --- use -------------------------------------------------------------------------------------------------------------
-
-
-def _notebooks(pattern):
-    for path in sorted(ROOT.glob(pattern)):
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "code" or "solutions" in path.parts:
-                yield path, "".join(cell["source"])
-
-
-@functools.cache
-def texts():
-    """{place: words} of everything that may use a name: lectures, masters, benchmarks, modules of the package."""
-    word = re.compile(r"\b[A-Za-z_]\w*\b")
-    found = {}
-    for pattern in ("lectures/*/*.ipynb", "exercises/solutions/*/*.ipynb", "exercises/*/*.ipynb", "book/**/*.ipynb"):
-        for path, source in _notebooks(pattern):
-            found.setdefault(str(path), set()).update(word.findall(source))
-    for path in (ROOT / "lib").rglob("*.pyi"):  # the front doors
-        found[str(path)] = set(word.findall(path.read_text(encoding="utf-8")))
-    for path in [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "lib").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]:
-        found[str(path)] = _code_words(path.read_text(encoding="utf-8"))
-    return found
-
-
-def _code_words(source):
-    """Names and attributes of the code, without its docstrings and without what it only defines or exports."""
-    found = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            found.add(node.attr)
-    return found
-
-
-@functools.cache
-def mentions():
-    """{word: places}."""
-    found = {}
-    for place, used in texts().items():
-        for word in used:
-            found.setdefault(word, []).append(place)
-    return found
-
-
-@functools.cache
-def _is_near(place, slug):
-    """Whether a word there may mean the name of that chapter: others use the same word for things of their own."""
-    return slug in place or place.endswith(".pyi") or slug in Path(place).read_text(encoding="utf-8")
-
-
-def use(entry):
-    """A name that no lecture, exercise, benchmark or other module uses."""
-    home = importlib.import_module(entry.home).__file__ if entry.home in sys.modules else None
-    slug = entry.exported.rpartition(".")[2]
-    near = slug if slug in {chapter.slug for chapter in chapters()} else ""
-    if [place for place in mentions().get(entry.name, []) if place != home and _is_near(place, near)]:
-        return
-    if is_result(entry.value) or (inspect.isclass(entry.value) and issubclass(entry.value, BaseException)):
-        return  # what a function returns or raises is used where the function is
-    if is_estimator(entry.value) or entry.exported.startswith("learnable.datasets"):
-        return  # the reader uses them, in work of their own; the data wait for the chapters that are planned
-    yield f"{entry.name} is used by no lecture, exercise, benchmark or other module: make it private, or remove it"
-
-
 CHECKS = {
     check.__name__: check
-    for check in (words, docstring, example, result_class, results, inputs, randomness, use)
+    for check in (words, docstring, example, result_class, results, inputs, randomness)
 }  # fmt: skip

@@ -14,113 +14,81 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from learnable.ensembles.bayesian_coboosting import BayesianCoBoost, HMMClassifier, LateFusion, WeightedGaussianHMM
-from learnable.ensembles.boosting_adaboost import (
+from learnable.ensembles import (
     AdaBoost,
-    ForwardStagewiseLinear,
-    GradientBoost,
-    GradientBoostedTrees,
-    L2Boost,
-    LogitBoost,
-    StagewiseRegressor,
-)
-from learnable.ensembles.boosting_l1_path import BoostedPathClassifier
-from learnable.ensembles.rademacher_tree_pruning import CertifiedTree
-from learnable.ensembles.transfer_forests import TransferForestClassifier
-from learnable.features.cmim_feature_selection import CMIMSelector, ThresholdFeatures, WeightedNeighbors
-from learnable.features.discretization import MDLDiscretizer
-from learnable.features.fcbf_feature_selection import CFS, FCBF, FOCUS, ReliefF
-from learnable.features.randomized_variable_elimination import RVE, RVErS, ThermalPerceptron
-from learnable.features.socp_feature_selection import LPSelector, RobustSOCPSelector, SOCPSelector, SparseFisher
-from learnable.features.unsupervised_feature_selection import FSSEM, EMClusterer
-from learnable.foundations.bayes_decision_theory import CostSensitiveClassifier, RejectClassifier
-from learnable.foundations.classical_rules import (
-    KNN,
+    BayesianCoBoost,
+    BoostedPathClassifier,
     CARTClassifier,
     CARTRegressor,
-    HistogramRule,
-    MedianTree,
-    ParametricPlugIn,
-    PartitionRule,
-    PlugIn,
-    PlugInDensity,
-    PlugInPair,
-    Regressogram,
+    CertifiedTree,
+    GradientBoost,
+    GradientBoostedTrees,
+    HMMClassifier,
+    L2Boost,
+    LateFusion,
+    LogitBoost,
+    StagewiseRegressor,
+    TransferForestClassifier,
+    WeightedGaussianHMM,
 )
-from learnable.foundations.vc_theory import (
+from learnable.features import (
+    CFS,
+    FCBF,
+    FOCUS,
+    FSSEM,
+    RVE,
+    CMIMSelector,
+    LPSelector,
+    ReliefF,
+    RobustSOCPSelector,
+    RVErS,
+    SOCPSelector,
+    SparseFisher,
+    ThresholdFeatures,
+)
+from learnable.features.discretization import MDLDiscretizer
+from learnable.foundations import (
+    KNN,
     SRM,
-    FiniteERM,
+    CostSensitiveClassifier,
+    HistogramRule,
     KIntervalERM,
-    Memoriser,
-    RectangleERM,
-    SieveERM,
-    ThresholdERM,
+    ParametricPlugIn,
+    Regressogram,
+    RejectClassifier,
 )
-from learnable.graphs.hub_graphical_models import HubCovarianceGraph, HubGraphicalLasso
-from learnable.graphs.linear_causal_networks import LinearDAGLearner
-from learnable.graphs.order_independent_pc import FCI, PC, RFCI
-from learnable.highdim.debiased_lasso import DebiasedLasso
-from learnable.highdim.quic_graphical_lasso import GraphicalLassoQUIC, GraphicalLassoQUICCV
-from learnable.kernels.kernels_and_regression import (
+from learnable.foundations.voting import PartitionRule
+from learnable.graphs import FCI, PC, RFCI, HubCovarianceGraph, HubGraphicalLasso, LinearDAGLearner
+from learnable.highdim import DebiasedLasso, GraphicalLassoQUIC, GraphicalLassoQUICCV
+from learnable.kernels import (
+    DualCoordinateSVM,
     EpsilonRidge,
     EpsilonSVR,
+    HardMarginSVM,
     KernelRidge,
-    Lasso,
-    NystroemRidge,
+    NuSVM,
+    OneVersusRestPath,
     RandomFourierFeatures,
     RandomFourierRidge,
-    Ridge,
-)
-from learnable.kernels.support_vector_machines import (
-    DualCoordinateSVM,
-    HardMarginSVM,
-    NuSVM,
-    PegasosSVM,
     SoftMarginSVM,
     SquaredNuSVM,
+    SVMPath,
 )
-from learnable.kernels.svm_regularization_path import OneVersusRestPath, SVMPath
-from learnable.latent.tensor_decompositions import (
-    ICATensor,
-    MultiViewTensor,
-    ProductMixtureTensor,
-    SphericalGMMTensor,
-)
-from learnable.linear.linear_discrimination import (
+from learnable.latent import EMClusterer, ICATensor, MultiViewTensor, ProductMixtureTensor, SphericalGMMTensor
+from learnable.linear import (
     FingeringClassifier,
     FisherLDA,
     GaussianBayes,
     HalfspaceERM2D,
+    Lasso,
     LeastSquaresClassifier,
     LogisticDiscriminant,
     MomentBoundClassifier,
+    Ridge,
     SigmoidRiskClassifier,
     SplitERM,
 )
-from learnable.selection.classifier_benchmark import (
-    ELM,
-    LVQ,
-    PNN,
-    RDA,
-    VFI,
-    AveragedMLP,
-    Dagging,
-    HyperPipes,
-    KernelELM,
-    MultiBoost,
-    OneR,
-    RandomCommittee,
-    RandomSubSpace,
-    RBFNet,
-    RotationForest,
-)
-from learnable.selection.f_measure_maximization import (
-    BaggedFMeasureTree,
-    FMeasurePlugIn,
-    FMeasureTree,
-    LabelChain,
-    NeighborLabels,
-)
+from learnable.selection import BaggedFMeasureTree, FMeasurePlugIn, FMeasureTree, LabelChain, NeighborLabels
 
 
 def _standard():
@@ -139,18 +107,9 @@ CLASSIFIERS = {
     CARTClassifier: lambda s, t: CARTClassifier(alpha=0.01),
     HistogramRule: lambda s, t: HistogramRule(h=0.7 * s),
     KNN: lambda s, t: KNN(k=3),
-    MedianTree: lambda s, t: MedianTree(max_depth=3),
     PartitionRule: lambda s, t: PartitionRule(lambda X: np.floor(X[:, 0] / s)),
-    PlugIn: lambda s, t: PlugIn(),
-    PlugInDensity: lambda s, t: PlugInDensity(),
-    PlugInPair: lambda s, t: PlugInPair(),
-    FiniteERM: lambda s, t: FiniteERM([lambda X: X[:, 0] > s, lambda X: X[:, 1] > 0]),
-    Memoriser: lambda s, t: Memoriser(),
-    RectangleERM: lambda s, t: RectangleERM(),
-    ThresholdERM: lambda s, t: ThresholdERM(),
     DualCoordinateSVM: lambda s, t: DualCoordinateSVM(C=1 / s**2, tol=1e-8),
     NuSVM: lambda s, t: NuSVM(kernel="rbf", tol=1e-8),
-    PegasosSVM: lambda s, t: PegasosSVM(C=1 / s**2),
     SoftMarginSVM: lambda s, t: SoftMarginSVM(kernel="rbf", tol=1e-8),
     SVMPath: lambda s, t: SVMPath(lam_min=0.05),
     OneVersusRestPath: lambda s, t: OneVersusRestPath(SVMPath(lam_min=0.05)),
@@ -168,21 +127,6 @@ CLASSIFIERS = {
     BayesianCoBoost: lambda s, t: BayesianCoBoost(HMMClassifier(2), n_rounds=3, random_state=0),
     HMMClassifier: lambda s, t: HMMClassifier(2),
     LateFusion: lambda s, t: LateFusion(HMMClassifier(2), random_state=0),
-    KernelELM: lambda s, t: KernelELM(gamma=0.5 / s**2),
-    PNN: lambda s, t: PNN(spread=0.7 * s),
-    RDA: lambda s, t: RDA(),
-    RotationForest: lambda s, t: RotationForest(5, random_state=0),
-    ELM: lambda s, t: ELM(10, random_state=0),
-    LVQ: lambda s, t: LVQ(6, max_iter=3, random_state=0),
-    VFI: lambda s, t: VFI(),
-    AveragedMLP: lambda s, t: AveragedMLP(2, n_hidden=2, random_state=0),
-    Dagging: lambda s, t: Dagging(random_state=0),
-    HyperPipes: lambda s, t: HyperPipes(),
-    MultiBoost: lambda s, t: MultiBoost(random_state=0),
-    OneR: lambda s, t: OneR(),
-    RandomCommittee: lambda s, t: RandomCommittee(3, random_state=0),
-    RandomSubSpace: lambda s, t: RandomSubSpace(3, random_state=0),
-    RBFNet: lambda s, t: RBFNet(6, random_state=0),
     LPSelector: lambda s, t: LPSelector(C=1 / s),
     SOCPSelector: lambda s, t: SOCPSelector(0.3),
     SparseFisher: lambda s, t: SparseFisher(0.3),
@@ -193,10 +137,8 @@ CLASSIFIERS = {
     FOCUS: lambda s, t: FOCUS(),
     ReliefF: lambda s, t: ReliefF(nominal=False, random_state=0),
     CMIMSelector: lambda s, t: CMIMSelector(k=2),
-    WeightedNeighbors: lambda s, t: WeightedNeighbors(),
     RVE: lambda s, t: RVE(n_relevant=1, tol=1.0, random_state=0),
     RVErS: lambda s, t: RVErS(r_min=1, random_state=0),
-    ThermalPerceptron: lambda s, t: ThermalPerceptron(decay=0.98, random_state=0),
 }
 SEPARATED = {
     HardMarginSVM: lambda s, t: HardMarginSVM(),
@@ -206,10 +148,8 @@ ONE_FEATURE = {
     ParametricPlugIn: lambda s, t: ParametricPlugIn(),
     KIntervalERM: lambda s, t: KIntervalERM(k=2),
     SRM: lambda s, t: SRM(k_max=4),
-    SieveERM: lambda s, t: SieveERM(),
 }
 REGRESSORS = {
-    ForwardStagewiseLinear: lambda s, t: ForwardStagewiseLinear(eps=0.02 * t / s, n_steps=100),
     L2Boost: lambda s, t: L2Boost(n_rounds=10),
     StagewiseRegressor: lambda s, t: StagewiseRegressor(n_rounds=10),
     CARTRegressor: lambda s, t: CARTRegressor(alpha=0.01 * t**2),
@@ -219,7 +159,6 @@ REGRESSORS = {
     EpsilonSVR: lambda s, t: EpsilonSVR(epsilon=0.1 * t, alpha=1.0 / t),
     KernelRidge: lambda s, t: KernelRidge(alpha=0.1),
     Lasso: lambda s, t: Lasso(alpha=0.1 * s * t),
-    NystroemRidge: lambda s, t: NystroemRidge(alpha=0.1, n_components=20, random_state=0),
     RandomFourierRidge: lambda s, t: RandomFourierRidge(alpha=0.1, n_components=50, random_state=0),
     Ridge: lambda s, t: Ridge(alpha=0.1 * s**2),
 }

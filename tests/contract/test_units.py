@@ -2,21 +2,17 @@
 
 For every estimator: X in a unit 10⁸ times as small or as large, X moved by 10⁴, columns in units of their own (10⁻³ and
 10³), and for regression y in other units and moved. Parameters that have a unit are converted (`samples`); then the
-answers at converted points must be the same, or differ by the unit. Where a method promises less, `exceptions.yml`
-says so and why, under `units`, and the test fails if it keeps the promise after all. The same data in Fortran order,
-with gaps, read-only, or in single precision, must give the same answers: exceptions under `layout`.
+answers at converted points must be the same, or differ by the unit. Where a method promises less, a tag on its class
+says so and why (`learnable.validation.tags`), and the test fails if it keeps the promise after all. The same data in
+Fortran order, with gaps, read-only, or in single precision, must give the same answers.
 """
-
-from pathlib import Path
 
 import language
 import numpy as np
 import pytest
 import samples
-import yaml
 
-EXCEPTIONS = yaml.safe_load((Path(__file__).parent / "exceptions.yml").read_text(encoding="utf-8"))
-LABELS = {entry.value: entry.label for entry in language.public() if language.is_estimator(entry.value)}
+ALL = [entry.value for entry in language.public() if language.is_estimator(entry.value)]
 ESTIMATORS = sorted(samples.MAKERS, key=lambda cls: cls.__name__)
 
 
@@ -40,7 +36,7 @@ def _columns(X):
 CHANGES = {
     "X × 1e-8": (lambda X: X * 1e-8, 1e-8, 0.0, 1.0, 0.0, 1e-6),
     "X × 1e8": (lambda X: X * 1e8, 1e8, 0.0, 1.0, 0.0, 1e-6),
-    "X + 1e4": (lambda X: X + 1e4, 1.0, 1e4, 1.0, 0.0, 1e-4),
+    "origin": (lambda X: X + 1e4, 1.0, 1e4, 1.0, 0.0, 1e-4),
     "columns": (lambda X: X * _columns(X), 1.0, 0.0, 1.0, 0.0, 1e-6),
     "y × 1e-8": (lambda X: X, 1.0, 0.0, 1e-8, 0.0, 1e-6),
     "y × 1e8": (lambda X: X, 1.0, 0.0, 1e8, 0.0, 1e-6),
@@ -73,13 +69,11 @@ def broken_units(cls):
 
 @pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
 def test_answers_do_not_depend_on_units(cls):
-    allowed = (EXCEPTIONS["units"].get(LABELS[cls]) or {}).keys()
+    allowed = getattr(cls, "_depends_on_units", {}).keys()
     found = broken_units(cls)
     wrong = {change: what for change, what in found.items() if change not in allowed}
     assert not wrong, f"{cls.__name__}: {wrong}"
-    assert set(allowed) <= set(found), (
-        f"{cls.__name__} keeps {set(allowed) - set(found)}: take it out of the exceptions"
-    )
+    assert set(allowed) <= set(found), f"{cls.__name__} keeps {set(allowed) - set(found)}: take it out of the tag"
 
 
 def _strided(array):
@@ -122,16 +116,19 @@ def broken_layouts(cls):
 
 @pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
 def test_answers_do_not_depend_on_memory_layout(cls):
-    allowed = (EXCEPTIONS["layout"].get(LABELS[cls]) or {}).keys()
     found = broken_layouts(cls)
-    wrong = {layout: what for layout, what in found.items() if layout not in allowed}
-    assert not wrong, f"{cls.__name__}: {wrong}"
-    assert set(allowed) <= set(found), (
-        f"{cls.__name__} keeps {set(allowed) - set(found)}: take it out of the exceptions"
-    )
+    assert not found, f"{cls.__name__}: {found}"
 
 
 def test_every_estimator_has_a_sample():
-    """A new estimator says how it is made and on which data, or why it has no units (counts, texts, symbols)."""
-    left = {label for cls, label in LABELS.items() if cls not in samples.MAKERS}
-    assert left == set(EXCEPTIONS["no units"]), "add it to tests/contract/samples.py"
+    """A new estimator says how it is made and on which data, or what it takes that has no units."""
+    left = sorted(cls.__name__ for cls in ALL if cls not in samples.MAKERS and not hasattr(cls, "_takes"))
+    assert left == [], "add it to tests/contract/samples.py, or say on the class what it `_takes`"
+
+
+def test_reasons_of_tags_are_sentences():
+    for cls in ALL:
+        facts = getattr(cls, "_depends_on_units", {})
+        assert set(facts) <= set(CHANGES), cls
+        assert all(len(reason) > 8 for reason in facts.values()), cls
+        assert getattr(cls, "_takes", "a table of numbers").islower(), cls

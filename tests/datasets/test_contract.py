@@ -3,17 +3,17 @@
 import importlib
 import inspect
 import pkgutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import learnable.datasets as package
+from learnable.datasets import _loaders
 
-LOADING = {"loaders"}
-MODULES = [
-    m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_") and m.name not in LOADING
-]
+MODULES = [m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_")]
 
 
 def simulators():
@@ -134,8 +134,34 @@ def test_a_random_state_of_the_old_kind_is_refused_with_the_way_to_write_it():
         ALL["classification.make_twonorm"](3, random_state=np.random.RandomState(0))
 
 
-def test_a_simulator_asked_of_the_package_says_where_it_lives():
-    with pytest.raises(ImportError, match=r"from learnable\.datasets\.classification import make_twonorm"):
-        from learnable.datasets import make_twonorm  # noqa: F401
-    with pytest.raises(AttributeError, match="make_nothing"):
-        _ = package.make_nothing
+def test_the_package_exports_every_simulator_and_loader_once():
+    own = [name for module in MODULES for name in importlib.import_module(f"learnable.datasets.{module}").__all__]
+    loading = [*_loaders.__all__, "available", "benchmark_sets", "describe"]
+    assert sorted(package.__all__) == sorted([*own, *loading]) == dir(package)
+    for name, function in ALL.items():
+        assert getattr(package, name.split(".")[1]) is function
+
+
+def test_the_package_imports_a_module_when_a_name_of_it_is_used():
+    code = (
+        "import sys, learnable.datasets as data; before = set(sys.modules); data.make_twonorm\n"
+        "print(*(sorted(m for m in loaded if m.startswith('learnable.datasets.') and '._' not in m)"
+        " for loaded in (before, set(sys.modules))), 'numpy' in before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[] ['learnable.datasets.classification'] False\n"
+    assert package.make_twonorm.__module__ == "learnable.datasets.classification"
+
+
+def test_an_unknown_name_is_no_attribute_of_the_package():
+    assert hasattr(package, "make_twonorm") and not hasattr(package, "make_nothing")
+    with pytest.raises(ImportError, match="make_nothing"):
+        from learnable.datasets import make_nothing  # noqa: F401
+
+
+def test_the_reference_lists_a_simulator_once_under_its_module():
+    from tools.api_pages import entries
+
+    labels = [entry.label for entry in entries().values() if entry.exported.startswith("learnable.datasets")]
+    assert "learnable.datasets.load" in labels and len(labels) == len(set(labels)) == len(package.__all__)
+    assert [name for name in ALL if f"learnable.datasets.{name}" not in labels] == []

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from learnable.datasets import _registry, available
-from tools import build_datasets, dataset_page
-from tools.build_datasets import Table
+from tools.make import build_datasets
+from tools.make.build_datasets import Table
+from tools.site import dataset_page
 
 
 def test_keel_file(tmp_path):

@@ -20,8 +20,9 @@ from learnable.exercises.progress import Progress
 from learnable.exercises.release import read_key, release
 from learnable.exercises.template import master_template
 from learnable.exercises.workspace import Shelf, UnknownChapter, find_shelf, start
-from tools import exercise_page, exercises
-from tools.kernels import run_live
+from tools.make import exercises
+from tools.run.kernels import run_live
+from tools.site import exercise_page
 
 SLUG = "bayes_decision_theory"
 PACKAGE = "learnable[exercises] @ https://example.org/learnable.whl"

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from tools.build_book import is_built, not_pages, state
 from tools.project import ROOT
+from tools.run.build_book import is_built, not_pages, state
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_lost_page_asks_for_a_build(built):
 PROGRAM = """
 import sys
 import time
-from tools.kernels import execute_all
+from tools.run.kernels import execute_all
 if __name__ == "__main__":
     list(execute_all(sys.argv[1:], LEARNABLE_EXPLORE="text"))
 """

@@ -9,9 +9,9 @@ import os
 import nbformat
 import pytest
 
-from tools.environment import kernel_environment
-from tools.kernels import run_live
 from tools.project import chapters
+from tools.run.environment import kernel_environment
+from tools.run.kernels import run_live
 
 CHANGES = {
     "svm_regularization_path": ("lop = srp.SVMPath(gamma=1.0,", "lop = srp.SVMPath(gamma=2.0,"),

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from tools import chapter_test
-from tools.dependencies import Dependencies
+from tools.check import chapter_test
 from tools.project import ROOT, chapters, executable_pages, selected
+from tools.run.dependencies import Dependencies
 
 SKIPPED = shutil.ignore_patterns(".git", ".venv*", "_build", "generated", "__pycache__", "work", "data", "*.egg-info")
 
@@ -34,16 +34,20 @@ def copy(tmp_path_factory):
 def test_what_changed_is_found(copy):
     assert chapter_test.changed_since("HEAD", copy) == []
     for path in (
-        "tests/latent/test_hmm_alignment.py",
+        "tests/chapters/test_hmm_alignment.py",
         "exercises/solutions/linear/linear_discrimination.ipynb",
-        "lib/learnable/highdim/quic_graphical_lasso/solver.py",
+        "lib/learnable/highdim/quic/solver.py",
         "tests/exercises/wrong/vc_theory.diff",
-        "tests/foundations/test_classical_rules_scales.py",
+        "tests/foundations/test_voting.py",
+        "lib/learnable/chapters/entropy_estimation/results.json",
     ):
         with (copy / path).open("a") as file:
             file.write("\n")
     found = {chapter.slug for chapter in chapter_test.changed_since("HEAD", copy)}
-    assert found == {"hmm_alignment", "linear_discrimination", "quic_graphical_lasso", "vc_theory", "classical_rules"}
+    assert found == {
+        *("hmm_alignment", "linear_discrimination", "quic_graphical_lasso", "vc_theory", "classical_rules"),
+        "entropy_estimation",
+    }
 
 
 def test_tests_that_import_a_chapter_are_its_own():
@@ -72,8 +76,8 @@ def test_every_layer_is_asked_for_the_chapter_alone():
     layers = {"lint", "check", "book", "nbval", "doctest", "unit", "exercise-tests", "browser", "bench-smoke"}
     assert set(commands) == layers
     assert "lectures/foundations/vc_theory.ipynb" in commands["nbval"] and "intro" not in commands["nbval"]
-    assert "--doctest-modules lib/learnable/foundations/vc_theory " in commands["doctest"]
-    assert "pytest tests/foundations/test_vc_theory.py " in commands["unit"]
+    assert "--doctest-modules lib/learnable/chapters/vc_theory lib/learnable/foundations/" in commands["doctest"]
+    assert "tests/chapters/test_vc_theory.py " in commands["unit"] and "tests/foundations/" in commands["unit"]
     assert '-k "vc_theory"' in commands["unit"] and '-k "vc_theory"' in commands["exercise-tests"]
     assert 'LEARNABLE_ONLY="vc_theory"' in commands["browser"]
     assert "--smoke vc_theory" in commands["bench-smoke"]

@@ -8,10 +8,12 @@ import nbformat
 import pytest
 import yaml
 
-from tools import maps, pages, parts_page, readme, toc, ways
-from tools.notebooks import problems, strip
-from tools.paths_page import routes
+from tools.check import chapter_test
 from tools.project import PARTS, ROOT, chapters, executable_pages, settings, toc_documents
+from tools.run.dependencies import Dependencies
+from tools.run.notebooks import problems, strip
+from tools.site import maps, pages, parts_page, read_next, readme, toc
+from tools.site.paths_page import routes
 
 CHAPTERS = chapters()
 IDS = [chapter.name for chapter in CHAPTERS]
@@ -27,13 +29,20 @@ def test_all_rooms_exist(chapter):
 @each_chapter
 def test_metadata_is_complete(chapter):
     data = chapter.metadata
-    assert set(data) >= {"source", "needs", "reading_minutes", "short_title", "problem"}, (
+    assert set(data) >= {"source", "needs", "teaches", "reading_minutes", "short_title", "problem"}, (
         f"{chapter.name}: metadata['learnable'] is {data}"
     )
     assert isinstance(data["source"], str) and len(data["source"]) > 8
     assert 5 <= data["reading_minutes"] <= 120
     assert 5 <= len(data["short_title"]) <= 30
     assert len(data["problem"].split()) >= 8
+
+
+@each_chapter
+def test_the_exercise_seals_what_the_lecture_teaches(chapter):
+    sealed = nbformat.read(chapter.master, as_version=4).metadata["learnable"]["sealed"]
+    left = set(chapter.teaches) - set(sealed)
+    assert not left, f"{chapter.master.name} leaves {left} open"
 
 
 def test_table_of_contents_follows_from_the_chapters():
@@ -82,7 +91,7 @@ def test_no_arrow_of_a_map_runs_behind_a_box(size):
 def test_every_page_of_a_path_leads_to_the_next():
     for route in routes(CHAPTERS):
         for before, after in itertools.pairwise(route.steps):
-            assert f'rel="next" href="{after.docname}"' in ways.path_steps(before.docname, CHAPTERS, str)
+            assert f'rel="next" href="{after.docname}"' in read_next.path_steps(before.docname, CHAPTERS, str)
 
 
 def test_needs_are_known_and_come_before():
@@ -131,7 +140,7 @@ def test_chapter_claims_and_explores(chapter):
     code = "\n".join("".join(cell["source"]) for cell in chapter.code_cells())
     assert len(pages.claims(chapter)) >= 3, f"{chapter.name}: a chapter runs at least three claims"
     assert "explore(" in code, f"{chapter.name}: a chapter has an explorer"
-    ids = [record["id"] for record in pages.claims(chapter)]
+    ids = [claim.id for claim in pages.claims(chapter)]
     assert len(ids) == len(set(ids)), f"{chapter.name}: two claims with the same statement"
 
 
@@ -145,12 +154,13 @@ def test_chapter_ends_like_every_chapter(chapter):
 
 
 def test_errata_name_tests_that_exist():
-    slugs = {chapter.slug: chapter for chapter in CHAPTERS}
+    slugs, dependencies = {chapter.slug: chapter for chapter in CHAPTERS}, Dependencies()
     for slug, entry in pages.errata_entries():
         assert slug in slugs, f"book/errata/{slug}.yml belongs to no chapter"
         assert {"where", "printed", "right"} <= set(entry), entry
         if entry.get("test"):
-            assert f"def {entry['test']}(" in slugs[slug].tests.read_text(), f"{slug}: no test {entry['test']}"
+            tests = [path.read_text() for path in chapter_test.tests_of(slugs[slug], dependencies)]
+            assert any(f"def {entry['test']}(" in text for text in tests), f"{slug}: no test {entry['test']}"
 
 
 def test_readme_lists_the_chapters():

@@ -29,7 +29,7 @@ BASE = {"source": "s", "kind": "empirical"}
 def verdict(reported, measured, **options):
     options.setdefault("because", None)
     try:
-        return evaluate("x", reported=reported, measured=measured, **BASE, **options)["verdict"]
+        return evaluate("x", reported=reported, measured=measured, **BASE, **options).verdict
     except ClaimError as error:
         return "same direction" if "same direction" in str(error) else "differs"
 
@@ -77,7 +77,7 @@ def test_rounding_the_measured_value_always_reproduces_it(number, shift):
 def test_a_failed_claim_needs_a_reason_and_a_good_one_must_not_have_one():
     with pytest.raises(ClaimError, match="not reproduced"):
         evaluate("x", reported="0.1", measured=0.2, **BASE)
-    assert evaluate("x", reported="0.1", measured=0.2, because="other data", **BASE)["verdict"] == "differs"
+    assert evaluate("x", reported="0.1", measured=0.2, because="other data", **BASE).verdict == "differs"
     with pytest.raises(ClaimError, match="remove because"):
         evaluate("x", reported="0.1", measured=0.1, because="other data", **BASE)
 

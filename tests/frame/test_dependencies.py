@@ -7,8 +7,8 @@ import pytest
 from jupyter_cache import get_cache
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tools.dependencies import Dependencies
-from tools.execution import execute_stale, stale
+from tools.run.dependencies import Dependencies
+from tools.run.execution import execute_stale, stale
 
 
 def write_notebook(path, *sources):

@@ -10,9 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from learnable import _warm
-from learnable.validation._compiling import LINE, Notice
-from tools import api_pages, first_call
+from learnable.validation._compiling import LINE, _Notice
+from tools.check import first_call
 from tools.project import ROOT
+from tools.site import api_pages
 
 # Compiles one small kernel of the package; nothing of it is slow, so the line must be asked for at once.
 CALL = (
@@ -38,7 +39,7 @@ def test_long_compilation_is_announced_once():
         said.append(line)
         heard.set()
 
-    notice = Notice(say, patience=0)
+    notice = _Notice(say, patience=0)
     for _ in range(3):
         notice.on_start(compilation())
         assert heard.wait(60)
@@ -48,7 +49,7 @@ def test_long_compilation_is_announced_once():
 
 def test_short_compilation_and_that_of_others_are_not():
     said = []
-    patient, at_once = Notice(said.append, patience=1e6), Notice(said.append, patience=0)
+    patient, at_once = _Notice(said.append, patience=1e6), _Notice(said.append, patience=0)
     patient.on_start(compilation())
     patient.on_start(compilation())  # a kernel that the first one calls
     patient.on_end(compilation())

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from tools.dependencies import Dependencies
 from tools.project import PACKAGE, PARTS, ROOT, chapters
+from tools.run.dependencies import Dependencies
 
 WRITTEN = list(dict.fromkeys(chapter.part for chapter in chapters()))
 HEAVY = {"numpy", "scipy", "sklearn", "numba", "joblib", "pandas", "matplotlib"}
@@ -42,7 +42,8 @@ def test_every_export_is_the_object_of_its_module(part):
     assert len(names) >= 3 and sorted(names) == sorted(door.__all__) == dir(door)
     for name, module in names.items():
         home = importlib.import_module(f"learnable.{part}.{module}")
-        assert getattr(door, name) is getattr(home, name) and name in home.__all__
+        assert getattr(door, name) is getattr(home, name)
+        assert module.count(".") or name in home.__all__  # inside a method's package the stub lists what is public
 
 
 def test_parts_hang_on_the_package():
@@ -50,6 +51,21 @@ def test_parts_hang_on_the_package():
 
     assert set(WRITTEN) <= set(dir(learnable)) == set(stub(PACKAGE))
     assert fresh("import learnable; print(learnable.latent.HMM.__name__)") == "HMM\n"
+
+
+def test_every_package_of_the_library_hangs_on_the_package():
+    """Chapters, book and exercises are no part of the library."""
+    folders = {path.parent.name for path in PACKAGE.glob("[a-z]*/__init__.py")}
+    assert folders - {"book", "chapters", "exercises"} == set(stub(PACKAGE))
+    said = fresh("import learnable; print(*(getattr(learnable, name).__name__ for name in dir(learnable)))")
+    assert said.split() == [f"learnable.{name}" for name in sorted(stub(PACKAGE))]
+
+
+@pytest.mark.parametrize("concept", ["optim", "linalg"])
+def test_a_concept_without_exports_offers_its_modules(concept):
+    modules = {path.stem for path in (PACKAGE / concept).glob("[a-z]*") if path.suffix == ".py" or path.is_dir()}
+    assert modules == set(stub(PACKAGE / concept))
+    assert fresh(f"import learnable; print(*dir(learnable.{concept}))").split() == sorted(modules)
 
 
 def test_completion_shows_the_exports():
@@ -91,7 +107,7 @@ def test_a_notebook_depends_on_what_it_takes_through_the_door(tmp_path):
     cell = {"cell_type": "code", "source": "from learnable.kernels import SoftMarginSVM"}
     (tmp_path / "page.ipynb").write_text(json.dumps({"cells": [cell]}))
     found = Dependencies().modules(tmp_path / "page.ipynb")
-    assert PACKAGE / "kernels/support_vector_machines/machines.py" in found
+    assert PACKAGE / "kernels/svm/machines.py" in found
     assert not any("svm_regularization_path" in path.parts for path in found)
 
 

@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from tools import glossary
 from tools.project import chapters, toc_documents
+from tools.site import glossary
 
 
 def test_terms_are_enough_unique_and_in_order():

@@ -6,19 +6,20 @@ import sys
 
 import pytest
 
-from tools import layers
+from tools.check import layers
 from tools.project import PACKAGE, chapters
 
-SLUGS = [("linear", "one"), ("linear", "two")]
 CLEAN = {
-    "linear/one.py": "from learnable.optim import lasso\nfrom learnable.datasets import loaders\n",
-    "linear/two.py": "from learnable.linear import rules\n",
+    "chapters/one.py": "from learnable.optim import lasso\nfrom learnable.datasets import loaders\n",
+    "chapters/two.py": "from learnable.linear import rules, fisher\nfrom learnable.book import study\n",
     "linear/rules.py": "from learnable.validation import check\n",
+    "linear/fisher.py": "from learnable.linear import rules\n",
     "optim/__init__.py": "from learnable.validation import check\n",
     "datasets/loaders.py": "from learnable.datasets import _storage\nfrom learnable.validation import check\n",
     "datasets/_storage.py": "",
     "validation.py": "def check(): ...\n",
-    "book/__init__.py": "from learnable.linear import one\n",
+    "book/__init__.py": "from learnable.linear import rules\n",
+    "book/study.py": "",
 }
 
 
@@ -31,7 +32,7 @@ def lint(folder, **planted):
         path.write_text(text + planted.get(name, ""))
     for path in [package, *(p for p in package.iterdir() if p.is_dir())]:
         (path / "__init__.py").touch()
-    (folder / "contracts.ini").write_text(layers.contracts(package, SLUGS))
+    (folder / "contracts.ini").write_text(layers.contracts(package))
     command = [sys.executable, "-c", "import sys; from importlinter.cli import lint_imports; "
                "sys.exit(lint_imports(config_filename='contracts.ini', no_cache=True))"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(folder / "lib")}
@@ -47,10 +48,15 @@ def test_clean_package_passes(tmp_path):
 @pytest.mark.parametrize(
     ("where", "line", "named"),
     [
-        ("linear/two.py", "from learnable.linear import one\n", "learnable.linear.two -> learnable.linear.one"),
-        ("optim/__init__.py", "from learnable.linear import two\n", "learnable.optim -> learnable.linear.two"),
+        ("chapters/two.py", "from learnable.chapters import one\n", "learnable.chapters.two -> learnable.chapters.one"),
+        ("optim/__init__.py", "from learnable.chapters import two\n", "learnable.optim -> learnable.chapters.two"),
+        (
+            "linear/rules.py",
+            "from learnable.linear import fisher\n",
+            ".rules -> .fisher",
+        ),
         ("datasets/loaders.py", "import learnable.optim\n", "learnable.datasets.loaders -> learnable.optim"),
-        ("linear/one.py", "from learnable.datasets import _storage\n", "learnable.datasets._storage"),
+        ("chapters/one.py", "from learnable.datasets import _storage\n", "learnable.datasets._storage"),
         ("validation.py", "import learnable.datasets.loaders\n", "learnable.validation -> learnable.datasets.loaders"),
         ("linear/rules.py", "import learnable.book\n", "learnable.linear.rules -> learnable.book"),
     ],
@@ -61,9 +67,13 @@ def test_planted_import_is_found_and_named(tmp_path, where, line, named):
     assert named in " ".join(report.split())
 
 
-def test_chapters_and_concepts_are_told_apart():
-    slugs = [(chapter.part, chapter.slug) for chapter in chapters()]
-    found = layers.concepts(PACKAGE, slugs)
-    assert {"learnable.kernels.smo", "learnable.optim", "learnable.latent.hmm", "learnable.laws"} <= set(found)
-    assert not {f"learnable.{part}.{slug}" for part, slug in slugs} & set(found)
-    assert not {"learnable.datasets", "learnable.validation", "learnable.book", "learnable.cli"} & set(found)
+def test_chapters_and_methods_are_told_apart():
+    found = set(layers.library(PACKAGE))
+    assert {"learnable.kernels.smo", "learnable.optim", "learnable.latent.hmm", "learnable.problems"} <= found
+    assert not any(name.startswith("learnable.chapters") for name in found)
+    assert not {"learnable.datasets", "learnable.validation", "learnable.book", "learnable.cli"} & found
+    for chapter in chapters():
+        assert chapter.code.is_dir(), f"{chapter.name} has no folder below learnable.chapters"
+        assert chapter.teaches, f"{chapter.name}: the lecture's metadata does not say what it teaches"
+        for name, path in zip(chapter.teaches, chapter.methods, strict=True):
+            assert path.exists(), f"{chapter.name} teaches {name}, which does not exist"

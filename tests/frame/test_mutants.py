@@ -2,7 +2,7 @@
 
 import ast
 
-from tools.mutants import find_mutants
+from tools.check.mutants import find_mutants
 
 CODE = """
 def f(x, low=3):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tools.dependencies import Dependencies
-from tools.ninety import LABEL, make
+from tools.make.ninety import LABEL, make
 from tools.project import chapters
+from tools.run.dependencies import Dependencies
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +32,12 @@ def test_a_copy_runs_its_own_code(project):
             "/".join(path.relative_to(project / "lib/learnable").parts[:2])
             for path in Dependencies(project).modules(chapter.lecture)
         }
-        assert chapter.name in used
-        assert f"learnable.{chapter.part}.{chapter.slug}" in chapter.tests.read_text()
+        assert {name for name in used if name.startswith("chapters/")} == {
+            "chapters/__init__.py",
+            f"chapters/{chapter.slug}",
+        }
+        assert f"learnable.chapters.{chapter.slug}" in chapter.tests.read_text()
+        assert all(path.exists() for path in chapter.methods)
 
 
 def test_labels_are_unique(project):

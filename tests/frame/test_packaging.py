@@ -1,5 +1,6 @@
 """The wheel is light and complete; pins and ranges agree; a chapter made from the templates passes its own checks."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from tools.new_chapter import create
+from tools.make.new_chapter import create
 from tools.project import PACKAGE, ROOT
 
 
@@ -71,6 +72,57 @@ def test_installing_the_package_alone_is_light():
         assert not top_level, f"{path.relative_to(ROOT)} imports {top_level} when it is imported"
 
 
+PACKAGE_ALONE = """
+import importlib.abc, sys
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from packaging.requirements import Requirement
+
+def plain(name):
+    return name.lower().replace("_", "-")
+
+installed, waiting = set(), sys.argv[1].split()
+while waiting:
+    name = plain(waiting.pop())
+    if name not in installed:
+        installed.add(name)
+        try:
+            waiting += [r.name for r in map(Requirement, requires(name) or []) if not r.marker or r.marker.evaluate()]
+        except PackageNotFoundError:
+            pass
+absent = {top for top, owners in packages_distributions().items() if not installed & set(map(plain, owners))}
+absent -= {"learnable"}
+
+class Absent(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+for name in [name for name in sys.modules if name.partition(".")[0] in absent]:
+    del sys.modules[name]
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def test_the_package_alone_reproduces_a_study(tmp_path):
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = " ".join(Requirement(text).name for text in dependencies)
+    (tmp_path / "own_studies.py").write_text(
+        "from learnable.book.study import study\n\nSIZE = {'repetitions': 2, 'n': [3]}\n\n\n"
+        "@study(source='nowhere', paper=SIZE, lecture=SIZE)\ndef mean(random_state, *, n):\n"
+        "    return {'mean': random_state.normal(size=n).mean()}\n"
+    )
+    code = PACKAGE_ALONE + (
+        "import learnable.cli, own_studies\nfrom learnable.book.study import reproduce\n"
+        "print(reproduce([own_studies.mean])[0].rows[0].count['mean'])\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(PACKAGE.parent)])
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": path}
+    command = [sys.executable, "-c", code, names]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "2"), done.stderr
+    assert list((tmp_path / "cache/learnable/studies").rglob("*.jsonl")), "finished cells stand in the user's cache"
+
+
 def test_wheel_holds_every_module_and_data_file(tmp_path):
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -84,14 +136,22 @@ def test_wheel_holds_every_module_and_data_file(tmp_path):
 
 
 def test_template_chapter_has_rooms_that_work(tmp_path):
-    create("foundations", "my_method", "My method", root=tmp_path)
+    create("foundations", "my_chapter", "My chapter", "my_method", root=tmp_path)
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*my_*.py")} == {
+        "lib/learnable/foundations/my_method.py",
+        "tests/foundations/test_my_method.py",
+        "tests/chapters/test_my_chapter.py",
+        "benchmarks/foundations/bench_my_chapter.py",
+    }
+    chapter = tmp_path / "lib" / "learnable" / "chapters" / "my_chapter"
+    assert {path.name for path in chapter.iterdir()} == {"__init__.py", "experiments.py"}
     for path in tmp_path.rglob("*.py"):
         compile(path.read_text(), str(path), "exec")
     with pytest.raises(ValueError, match="unknown part"):
         create("cooking", "soup", "", root=tmp_path)
     with pytest.raises(ValueError, match="slug"):
         create("foundations", "My Method", "", root=tmp_path)
-    assert create("foundations", "my_method", "My method", root=tmp_path) == []
+    assert create("foundations", "my_chapter", "My chapter", "my_method", root=tmp_path) == []
 
 
 def ci(tmp_path, *present):

@@ -6,8 +6,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tools import references
 from tools.project import ROOT, executable_pages
+from tools.run import notebooks
+from tools.run.kernels import Execution
+from tools.site import references
 
 FOLDER = ROOT / "lectures" / "kernels"
 
@@ -36,6 +38,19 @@ def test_roles_are_spelled_out_and_read_again(role, link):
     assert made.cells[0].source == link
     assert references.problems(made) == []
     assert references.as_roles(link) == role.replace(", ", ",")
+
+
+def test_a_stored_lecture_has_its_roles_spelled_out(tmp_path, monkeypatch):
+    path = tmp_path / "lecture.ipynb"
+    done = Execution(
+        path, nbformat.writes(notebook("As {cite:t}`rudin2004` say, see {numref}`fig-town`.")), {"total": 0.0}
+    )
+    monkeypatch.setattr(notebooks, "selected", lambda names: [path])
+    monkeypatch.setattr(notebooks, "execute_all", lambda pages, **_: [done])
+    monkeypatch.setattr(notebooks, "ROOT", tmp_path)
+    assert notebooks.run([]) == []
+    stored = nbformat.read(path, as_version=4).cells[0].source
+    assert stored.startswith("As [Rudin et al. (2004)](") and stored.endswith("see [the figure below](#fig-town).")
 
 
 def test_a_link_to_the_exercise_page_becomes_a_reference():

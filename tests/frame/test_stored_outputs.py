@@ -2,7 +2,7 @@
 
 import nbformat
 
-from tools.notebooks import strip
+from tools.run.notebooks import strip
 
 
 def test_a_text_that_came_in_pieces_is_stored_as_one():

@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from learnable.book.study import find_studies
-from learnable.book.study_results import RESULTS
-from tools.project import ROOT
+from learnable.book.study_results import CHAPTERS
+from tools.project import chapters
 
-SLUGS = sorted(path.parent.name for path in (ROOT / "lib" / "learnable").glob("*/*/experiments.py"))
-STORED = [slug for slug in SLUGS if (RESULTS / f"{slug}.json").exists()]
+STORED = sorted(path.parent.name for path in CHAPTERS.glob("*/results.json"))
 
 
-def test_every_file_of_results_belongs_to_a_chapter():
-    assert {path.stem for path in RESULTS.glob("*.json")} <= set(SLUGS)
+def test_every_folder_of_a_chapter_has_a_lecture():
+    assert {path.name for path in CHAPTERS.iterdir() if (path / "__init__.py").exists()} == {c.slug for c in chapters()}
+    assert len(STORED) > 20
 
 
 @pytest.mark.parametrize("slug", STORED)
 def test_stored_results_are_those_of_the_studies_and_finite(slug):
     """Every study of the chapter and no other, every setting of its scale once, figures that are numbers or absent."""
     studies = find_studies(slug)
-    assert set(json.loads((RESULTS / f"{slug}.json").read_text(encoding="utf-8"))["studies"]) == set(studies)
+    assert set(json.loads((CHAPTERS / slug / "results.json").read_text(encoding="utf-8"))["studies"]) == set(studies)
     for name, study in studies.items():
         result = study.stored
         assert result.scale == "paper" or 0 < result.scale < 1, name

@@ -38,22 +38,22 @@ def test_partial_correlations_of_every_size(data, size):
 
 
 def test_test_is_fishers_two_sided(data):
-    judge = GaussianIndependence(data, alpha=0.2)
+    ci_test = GaussianIndependence(data, alpha=0.2)
     for i, j in combinations(range(8), 2):
         for S in ([], [(i + j) % 8], [0, 1, 2, 3, 4, 5, 6, 7]):
             S = [k for k in S if k not in (i, j)]
             rho = partial_correlation(np.cov(data, rowvar=False), i, j, S)
             p = 2 * stats.norm.sf(np.sqrt(60 - len(S) - 3) * abs(np.arctanh(rho)))
-            assert judge.p_value(i, j, S) == pytest.approx(p, rel=1e-6)
-            assert judge.independent(i, j, S) == (p >= 0.2)
-            assert judge.independent(j, i, S) == judge.independent(i, j, S)
+            assert ci_test.p_value(i, j, S) == pytest.approx(p, rel=1e-6)
+            assert ci_test.independent(i, j, S) == (p >= 0.2)
+            assert ci_test.independent(j, i, S) == ci_test.independent(i, j, S)
 
 
 def test_level_is_kept_under_independence():
     """The share of rejections among independent pairs is alpha, within four standard errors of 1,500 pairs."""
     X = np.random.default_rng(1).normal(size=(30, 3000))
-    judge = GaussianIndependence(X, alpha=0.05)
-    rejected = np.mean([not judge.independent(2 * k, 2 * k + 1) for k in range(1500)])
+    ci_test = GaussianIndependence(X, alpha=0.05)
+    rejected = np.mean([not ci_test.independent(2 * k, 2 * k + 1) for k in range(1500)])
     assert abs(rejected - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 1500)
 
 
@@ -78,13 +78,13 @@ def test_rank_correlations_undo_a_monotone_change():
 
 
 def test_too_few_rows_and_functions_of_the_conditioning_set(data):
-    judge = GaussianIndependence(data[:7, :6])
-    assert judge.independent(0, 1, [2, 3, 4, 5])  # n - |S| - 3 = 0: no test, nothing against independence
-    assert judge.p_value(0, 1, [2, 3, 4, 5]) == 1.0
-    assert judge.thresholds(5)[3] < 1 and judge.thresholds(5)[4] == 1
+    ci_test = GaussianIndependence(data[:7, :6])
+    assert ci_test.independent(0, 1, [2, 3, 4, 5])  # n - |S| - 3 = 0: no test, nothing against independence
+    assert ci_test.p_value(0, 1, [2, 3, 4, 5]) == 1.0
+    assert ci_test.thresholds(5)[3] < 1 and ci_test.thresholds(5)[4] == 1
     total = np.column_stack([data, data[:, 0] + data[:, 1]])
-    judge = GaussianIndependence(total)
-    assert judge.independent(0, 5, [1, 8])  # 0 is a function of 1 and 8
+    ci_test = GaussianIndependence(total)
+    assert ci_test.independent(0, 5, [1, 8])  # 0 is a function of 1 and 8
     C = np.corrcoef(total, rowvar=False)
     redundant = partial_correlation(C, 4, 5, [0, 1, 8])  # the third column adds nothing
     assert redundant == pytest.approx(partial_correlation(C, 4, 5, [0, 1]), abs=1e-9)
@@ -112,29 +112,29 @@ def test_bad_data_are_refused(data):
         GaussianIndependence(data, alpha=1)
     with pytest.raises(ValueError, match="semi-definite"):
         GaussianIndependence(covariance=[[1, 2], [2, 1]], n_samples=9)
-    judge = GaussianIndependence(data)
+    ci_test = GaussianIndependence(data)
     for i, j, S in [(0, 0, ()), (0, 1, [1]), (0, 9, ()), (0, 1, [2, 2]), (0, True, ())]:
         with pytest.raises(ValueError, match="i, j and given"):
-            judge.independent(i, j, S)
+            ci_test.independent(i, j, S)
 
 
 def test_tests_are_counted_by_size(data):
-    judge = GaussianIndependence(data)
+    ci_test = GaussianIndependence(data)
     for S in ([], [2], [3], [4, 5, 6]):
-        judge.independent(0, 1, S)
-    assert judge.n_tests == 4 and judge.tests_by_size == (1, 2, 0, 1)
+        ci_test.independent(0, 1, S)
+    assert ci_test.n_tests == 4 and ci_test.tests_by_size == (1, 2, 0, 1)
 
 
 def test_oracle_with_hidden_nodes_is_separation_among_the_observed():
     dag = random_dag(9, 2.5, random_state=4)
-    judge = OracleIndependence(dag, hidden=[2, 5])
-    assert judge.observed == (0, 1, 3, 4, 6, 7, 8) and judge.n_nodes == 7
+    ci_test = OracleIndependence(dag, hidden=[2, 5])
+    assert ci_test.observed == (0, 1, 3, 4, 6, 7, 8) and ci_test.n_nodes == 7
     graph, answers = dag.to_networkx(), set()
     for i, j in combinations(range(7), 2):
         for S in combinations([k for k in range(7) if k not in (i, j)], 2):
-            names = [judge.observed[k] for k in (i, j, *S)]
+            names = [ci_test.observed[k] for k in (i, j, *S)]
             expected = nx.is_d_separator(graph, {names[0]}, {names[1]}, set(names[2:]))
-            assert judge.independent(i, j, S) == judge.independent(j, i, S[::-1]) == expected
+            assert ci_test.independent(i, j, S) == ci_test.independent(j, i, S[::-1]) == expected
             answers.add(expected)
     assert len(answers) == 2
     with pytest.raises(ValueError, match="hidden"):
@@ -144,10 +144,10 @@ def test_oracle_with_hidden_nodes_is_separation_among_the_observed():
 
 
 def test_listed_statements():
-    judge = ListedIndependence(4, [(0, 1), (3, 1, [2, 0])])
-    assert judge.independent(1, 0) and judge.independent(1, 3, (0, 2))
-    assert not judge.independent(1, 3, (0,)) and not judge.independent(0, 1, [2])
-    assert judge.n_tests == 4
+    ci_test = ListedIndependence(4, [(0, 1), (3, 1, [2, 0])])
+    assert ci_test.independent(1, 0) and ci_test.independent(1, 3, (0, 2))
+    assert not ci_test.independent(1, 3, (0,)) and not ci_test.independent(0, 1, [2])
+    assert ci_test.n_tests == 4
     with pytest.raises(ValueError, match="distinct"):
         ListedIndependence(4, [(0, 1, [1])])
 
@@ -156,7 +156,7 @@ def test_g_square_equals_contingency_tests_in_each_stratum():
     rng = np.random.default_rng(3)
     X = rng.integers(0, 3, size=(400, 4))
     X[:, 1] = np.where(rng.random(400) < 0.4, X[:, 0], X[:, 1])
-    judge = GSquareIndependence(X, alpha=0.05)
+    ci_test = GSquareIndependence(X, alpha=0.05)
     for i, j, S in [(0, 1, []), (0, 2, []), (0, 1, [2]), (2, 3, [0, 1])]:
         g, freedom = 0.0, 0
         for values in {tuple(row) for row in X[:, S].tolist()}:
@@ -166,17 +166,17 @@ def test_g_square_equals_contingency_tests_in_each_stratum():
             table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
             result = stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
             g, freedom = g + result.statistic, freedom + result.dof
-        ours = judge.statistic(i, j, S)
+        ours = ci_test.statistic(i, j, S)
         assert ours[0] == pytest.approx(g) and ours[1] == freedom
-        assert judge.independent(i, j, S) == (stats.chi2.sf(g, freedom) >= 0.05)
-    assert not judge.independent(0, 1) and judge.independent(0, 2)
+        assert ci_test.independent(i, j, S) == (stats.chi2.sf(g, freedom) >= 0.05)
+    assert not ci_test.independent(0, 1) and ci_test.independent(0, 2)
     words = GSquareIndependence(np.array(["ab", "cd", "ef"])[X], alpha=0.05)
-    assert words.statistic(0, 1, [2]) == pytest.approx(judge.statistic(0, 1, [2]))
+    assert words.statistic(0, 1, [2]) == pytest.approx(ci_test.statistic(0, 1, [2]))
 
 
 def test_g_square_without_freedom_and_bad_tables():
-    judge = GSquareIndependence([[0, 1, 0], [0, 0, 1], [0, 1, 1]])
-    assert judge.independent(0, 1) and judge.independent(1, 2, [0])  # a constant column; too few rows
+    ci_test = GSquareIndependence([[0, 1, 0], [0, 0, 1], [0, 1, 1]])
+    assert ci_test.independent(0, 1) and ci_test.independent(1, 2, [0])  # a constant column; too few rows
     missing = np.array([["a", 1], [None, 2]], dtype=object)
     for bad in ([[0.5, 1]], [[np.nan, 1]], [1, 2], np.zeros((0, 2)), missing):
         with pytest.raises(ValueError, match="data"):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from learnable.highdim import DebiasedLasso, GraphicalLassoQUIC, GraphicalLassoQUICCV
-from learnable.highdim.debiased_lasso import decorrelate, multi_split, ridge_projection, scaled_lasso
-from learnable.highdim.quic_graphical_lasso import QUIC
+from learnable.chapters.debiased_lasso.baselines import multi_split, ridge_projection
+from learnable.highdim import QUIC, DebiasedLasso, GraphicalLassoQUIC, GraphicalLassoQUICCV, scaled_lasso
+from learnable.highdim.debiased_lasso import decorrelate
 
 
 def regression(n=60, p=20, seed=0):

@@ -4,11 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
+from learnable.chapters.quic_graphical_lasso.theory import duality_gap
 from learnable.datasets.graphical import make_gaussian_graph
-from learnable.highdim.quic_graphical_lasso import QUIC, _kernels, duality_gap, elimination, penalty_matrix, solver
-from learnable.highdim.quic_graphical_lasso.blocks import Blockwise, pattern_blocks, pattern_of
-from learnable.highdim.quic_graphical_lasso.elimination import Elimination
+from learnable.highdim import QUIC
+from learnable.highdim.quic import _kernels, elimination, penalty_matrix, solver
+from learnable.highdim.quic.blocks import Blockwise, pattern_blocks
+from learnable.highdim.quic.elimination import Elimination
+
+
+def pattern_of(mask):
+    """Starts of the rows and columns of the entries of a mask, as QUIC keeps its free set."""
+    mask = sparse.csr_array(mask)
+    mask.sort_indices()
+    return mask.indptr.astype(np.int64), mask.indices.astype(np.int64)
 
 
 def sparse_matrix(p, edges, rng, shift=1.0):

@@ -10,18 +10,15 @@ from learnable.kernels import (
     EpsilonSVR,
     HardMarginSVM,
     KernelRidge,
-    Lasso,
     NuSVM,
-    NystroemRidge,
     OneVersusRestPath,
-    PegasosSVM,
     RandomFourierFeatures,
     RandomFourierRidge,
-    Ridge,
     SoftMarginSVM,
     SquaredNuSVM,
     SVMPath,
 )
+from learnable.linear import Lasso, Ridge
 
 SCALES = [1e-8, 1e8]
 SHIFTS = [1e4, -3e5]
@@ -58,7 +55,6 @@ WIDTH_FROM_DATA = {
     "KernelRidge dual ascent": KernelRidge(alpha=0.3, solver="dual_ascent"),
     "EpsilonSVR": EpsilonSVR(alpha=0.3),
     "EpsilonRidge": EpsilonRidge(alpha=0.3),
-    "NystroemRidge": NystroemRidge(alpha=0.3, n_components=20, random_state=0),
 }
 
 
@@ -92,14 +88,13 @@ LINEAR = {
     "SoftMarginSVM mixed": lambda s: SoftMarginSVM(C=0.7 / s**2, norm="mixed", C2=0.4 / s**2, tol=1e-8),
     "SVMPath": lambda s: SVMPath(kernel="linear", lam_min=1e-3),
     "DualCoordinateSVM": lambda s: DualCoordinateSVM(C=0.7 / s**2, tol=1e-8, max_iter=100_000),
-    "PegasosSVM": lambda s: PegasosSVM(C=0.7 / s**2, random_state=0),
     "KernelRidge": lambda s: KernelRidge("linear", alpha=0.3 * s**2),
     "EpsilonSVR": lambda s: EpsilonSVR("linear", alpha=0.3 * s**2, tol=1e-8),
     "EpsilonRidge": lambda s: EpsilonRidge("linear", alpha=0.3 * s**2, tol=1e-8),
     "Ridge": lambda s: Ridge(alpha=0.3 * s**2),
     "Lasso": lambda s: Lasso(alpha=0.05 * s),
 }
-THROUGH_THE_ORIGIN = ("DualCoordinateSVM", "PegasosSVM")
+THROUGH_THE_ORIGIN = ("DualCoordinateSVM",)
 
 
 @pytest.mark.parametrize("scale", [*SCALES, 1e-3, 1e3])
@@ -142,7 +137,6 @@ def test_margins_are_lengths(name, change):
 
 RESPONSES = {
     "KernelRidge": lambda s: KernelRidge(alpha=0.3),
-    "NystroemRidge": lambda s: NystroemRidge(alpha=0.3, n_components=20, random_state=0),
     "RandomFourierRidge": lambda s: RandomFourierRidge(alpha=0.3, n_components=20, random_state=0),
     "Ridge": lambda s: Ridge(alpha=0.3),
     "Lasso": lambda s: Lasso(alpha=0.05 * s),

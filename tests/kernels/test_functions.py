@@ -9,8 +9,6 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from learnable.kernels.functions import (
-    ANOVA,
-    AllSubsets,
     Centered,
     Constant,
     Exp,
@@ -47,8 +45,6 @@ KERNELS = {
     "line": Polynomial(1, 0.5),
     "gaussian": Gaussian(0.7),
     "widths": Gaussian(np.array([0.5, 1.0, 2.0])),
-    "subsets": AllSubsets(),
-    "anova": ANOVA(2),
     "constant": Constant(0.3),
     "rank1": Rank1(first),
     "sum": 2.0 * Polynomial(3, 0.5) + Linear() * Gaussian(1.0),
@@ -103,10 +99,6 @@ def test_values_of_named_kernels():
         Polynomial(3, 0.5)(X, Y), polynomial_kernel(X, Y, degree=3, gamma=1, coef0=0.5), rtol=1e-12
     )
     np.testing.assert_allclose(Linear(A)(X, Y), X @ A @ Y.T, rtol=1e-10)
-    direct = sum(X[:, [i]] * X[:, [j]] @ (Y[:, [i]] * Y[:, [j]]).T for i in range(3) for j in range(i))
-    np.testing.assert_allclose(ANOVA(2)(X, Y), direct, atol=1e-12)
-    total = 1.0 + sum(ANOVA(s)(X, Y) for s in (1, 2, 3))
-    np.testing.assert_allclose(AllSubsets()(X, Y), total, atol=1e-12)
     scaled = Gaussian(np.array([0.5, 1.0, 2.0]))(X, Y)
     np.testing.assert_allclose(scaled, Gaussian(1.0)(X / [0.5, 1, 2], Y / [0.5, 1, 2]), rtol=1e-12)
 
@@ -126,7 +118,7 @@ def test_blocks_of_large_gram_matrices_agree(n):
     np.testing.assert_allclose(G, np.exp(-0.5 * ((Z[:, None] - Z[None]) ** 2).sum(axis=2)), atol=1e-13)
 
 
-@pytest.mark.parametrize("K", [Linear(), Polynomial(2, 1.0), Gaussian(0.9), AllSubsets()], ids=str)
+@pytest.mark.parametrize("K", [Linear(), Polynomial(2, 1.0), Gaussian(0.9)], ids=str)
 def test_sparse_points_give_the_same_values(K):
     sparse_X, sparse_Y = sparse.csr_array(np.where(X > 0, X, 0.0)), sparse.csr_array(np.where(Y > 0, Y, 0.0))
     np.testing.assert_allclose(K(sparse_X, sparse_Y), K(sparse_X.toarray(), sparse_Y.toarray()), atol=1e-13)
@@ -212,7 +204,6 @@ def test_parameters_by_name():
         (lambda: Gaussian([1.0, 2.0])(X), "coordinates"),
         (lambda: Exp(Linear())(1e3 * X), "overflow"),
         (lambda: Exp("rbf"), "Kernel"),
-        (lambda: ANOVA(4)(X), "degree"),
         (lambda: Precomputed()(X), "square"),
         (lambda: Precomputed()([[1.0, 2.0], [0.0, 1.0]]), "symmetric"),
         (lambda: FromFunction(lambda U, V: U[:, :1] - V[:, 0])(X), "symmetric"),

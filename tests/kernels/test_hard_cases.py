@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from learnable.chapters.kernels_and_regression.theory import epsilon_objective
 from learnable.kernels import (
     EpsilonRidge,
     EpsilonSVR,
@@ -15,8 +16,6 @@ from learnable.kernels import (
     cv_path,
     smo,
 )
-from learnable.kernels.kernels_and_regression import epsilon_objective
-from learnable.kernels.svm_regularization_path import logistic_path, regularised_lda_path
 
 
 @pytest.mark.parametrize("machine", [EpsilonSVR, EpsilonRidge])
@@ -91,13 +90,6 @@ def test_a_precomputed_matrix_must_be_square(shape):
             model.fit(A, y)
     with pytest.raises(ValueError, match="square"):
         cv_path(A, y, 2, path=SVMPath(kernel="precomputed"))
-
-
-@pytest.mark.parametrize("path", [logistic_path, regularised_lda_path])
-@pytest.mark.parametrize("alphas", [[], [1.0, 0.0]])
-def test_a_path_needs_positive_penalties(path, alphas):
-    with pytest.raises(ValueError, match="alphas must hold at least one number"):
-        path([[0.0], [1.0], [2.0]], [0, 1, 1], alphas)
 
 
 @pytest.mark.parametrize("machine", [EpsilonSVR, EpsilonRidge])

@@ -4,27 +4,23 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from learnable.highdim import DebiasedLasso, GraphicalLassoQUIC
+from learnable.highdim import QUIC, DebiasedLasso, GraphicalLassoQUIC
 from learnable.highdim.debiased_lasso import decorrelate
-from learnable.highdim.quic_graphical_lasso import QUIC
 from learnable.kernels import (
     DualCoordinateSVM,
     EpsilonRidge,
     EpsilonSVR,
     HardMarginSVM,
     KernelRidge,
-    Lasso,
     NuSVM,
-    NystroemRidge,
-    PegasosSVM,
     RandomFourierRidge,
-    Ridge,
     SoftMarginSVM,
     SquaredNuSVM,
     SVMPath,
     smo,
 )
 from learnable.linalg.precision import factor, factor_inverse
+from learnable.linear import Lasso, Ridge
 from learnable.optim.coordinate_descent import lasso_path, solve_gram, solve_gram_batch, solve_lasso
 
 
@@ -50,13 +46,11 @@ MODELS = {
     "NuSVM": NuSVM(nu=0.4, kernel="rbf"),
     "SquaredNuSVM": SquaredNuSVM(D=0.02),
     "DualCoordinateSVM": DualCoordinateSVM(),
-    "PegasosSVM": PegasosSVM(random_state=0),
     "SVMPath": SVMPath(lam_min=1e-2),
     "KernelRidge": KernelRidge(alpha=0.3),
     "KernelRidge dual ascent": KernelRidge(alpha=0.3, solver="dual_ascent"),
     "EpsilonSVR": EpsilonSVR(alpha=0.3),
     "EpsilonRidge": EpsilonRidge("linear", alpha=0.3),
-    "NystroemRidge": NystroemRidge(alpha=0.3, n_components=10, random_state=0),
     "RandomFourierRidge": RandomFourierRidge(alpha=0.3, n_components=10, random_state=0),
     "Ridge": Ridge(alpha=0.3),
     "Lasso": Lasso(alpha=0.05),

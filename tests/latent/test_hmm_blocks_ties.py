@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from learnable.latent.hmm_alignment import HMM, pmap, rabiner_blocks, viterbi
-from learnable.latent.hmm_alignment.blocks import block_posteriors
+from learnable.chapters.hmm_alignment.theory import block_posteriors, rabiner_blocks
+from learnable.latent import HMM, pmap, viterbi
 
 
 def model(seed, states, n, *, coarse=False):

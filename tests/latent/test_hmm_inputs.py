@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from learnable import latent as al_latent
+from learnable.chapters.hmm_alignment import theory
 from learnable.datasets.sequences import hmm_parameters
-from learnable.latent import hmm_alignment as al
+from learnable.latent import hmm as al
 from learnable.latent.hmm import (
     HMM,
     DiscreteEmission,
@@ -43,12 +45,12 @@ def test_every_recursion_takes_every_memory_layout(k):
         lambda x: forward_backward(hmm, x, "log").smoothed,
         lambda x: forward_backward(hmm, x, "derin").smoothed,
         lambda x: filtering(hmm, x).filtered,
-        lambda x: al.viterbi(hmm, x),
-        lambda x: np.array(list(al.viterbi(hmm, x, True))),
+        lambda x: al_latent.viterbi(hmm, x),
+        lambda x: np.array(list(al_latent.viterbi(hmm, x, True))),
         lambda x: al.restricted_pmap(hmm, x),
-        lambda x: al.kblock(hmm, x, 3),
-        lambda x: al.rabiner_blocks(hmm, x, 2),
-        lambda x: al.sample_paths(hmm, x, 4, random_state=0),
+        lambda x: al_latent.kblock(hmm, x, 3),
+        lambda x: theory.rabiner_blocks(hmm, x, 2),
+        lambda x: al_latent.sample_paths(hmm, x, 4, random_state=0),
     ]
     for call in calls:
         expected = call(table)
@@ -87,13 +89,17 @@ def test_an_emission_of_ones_own_may_return_any_layout():
 
 def test_all_ties_of_an_impossible_sequence_are_refused_like_one_path():
     hmm = HMM([0.5, 0.5], HALF)
-    for call in (al.viterbi, lambda *a, **o: al.combined(*a, 0, 1, **o), lambda *a, **o: al.kblock(*a, 2, **o)):
+    for call in (
+        al_latent.viterbi,
+        lambda *a, **o: al.combined(*a, 0, 1, **o),
+        lambda *a, **o: al_latent.kblock(*a, 2, **o),
+    ):
         with pytest.raises(ValueError, match="observation 1 has density zero"):
             call(hmm, [[0.0, 0.0], [-np.inf, -np.inf]], all_ties=True)
     turn = HMM([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match=r"impossible under the model.*t = 1"):
-        al.viterbi(turn, [[0.0, -np.inf], [0.0, -np.inf]], all_ties=True)
-    assert len(list(al.viterbi(hmm, np.zeros((3, 2)), all_ties=True))) == 8
+        al_latent.viterbi(turn, [[0.0, -np.inf], [0.0, -np.inf]], all_ties=True)
+    assert len(list(al_latent.viterbi(hmm, np.zeros((3, 2)), all_ties=True))) == 8
 
 
 @pytest.mark.parametrize("emission", [DiscreteEmission(HALF), GaussianEmission([0.0, 1.0])])
@@ -145,13 +151,15 @@ def test_the_k_block_alignment_minimises_the_risk_that_defines_it(k):
         post = forward_backward(hmm, 1.5 * table)
         paths = all_paths(5, 3)
         found = al.risks(hmm, post, paths)
-        risk = [al.kblock_risk(hmm, post, path, k) for path in paths[:: 1 if seed < 2 else 40]]
+        risk = [theory.kblock_risk(hmm, post, path, k) for path in paths[:: 1 if seed < 2 else 40]]
         if seed < 2:  # the definition itself, then its closed form, which claim 10 compares with it
-            assert al.kblock_risk(hmm, post, al.kblock(hmm, post, k), k) == pytest.approx(min(risk), rel=1e-12)
+            assert theory.kblock_risk(hmm, post, al_latent.kblock(hmm, post, k), k) == pytest.approx(
+                min(risk), rel=1e-12
+            )
         best = ((k - 1) * found.log_rinf + found.log_r1).min()
-        mine = al.risks(hmm, post, al.kblock(hmm, post, k))
+        mine = al.risks(hmm, post, al_latent.kblock(hmm, post, k))
         assert (k - 1) * mine.log_rinf + mine.log_r1 == pytest.approx(best, rel=1e-12)
-        differs += not np.array_equal(al.kblock(hmm, post, k), al.combined(hmm, post, 1, k))
+        differs += not np.array_equal(al_latent.kblock(hmm, post, k), al.combined(hmm, post, 1, k))
     assert differs > 0 or k > 2  # so the data tell the two definitions apart
 
 
@@ -181,7 +189,7 @@ def test_gaussian_models_do_not_depend_on_unit_and_origin(unit, shift):
         GaussianEmission(unit * (np.array([-1.0, 1.0]) + shift), unit**2 * np.array([1.0, 0.5])),
     )
     np.testing.assert_allclose(smooth(moved, unit * (x + shift))[1], smooth(hmm, x)[1], rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(al.viterbi(moved, unit * (x + shift)), al.viterbi(hmm, x))
+    np.testing.assert_array_equal(al_latent.viterbi(moved, unit * (x + shift)), al_latent.viterbi(hmm, x))
     plain, other = (baum_welch(m, s, max_iter=300) for m, s in ((hmm, x), (moved, unit * (x + shift))))
     np.testing.assert_allclose(other.hmm.emission.means / unit - shift, plain.hmm.emission.means, atol=1e-6)
     np.testing.assert_allclose(other.hmm.emission.variances / unit**2, plain.hmm.emission.variances, rtol=1e-6)

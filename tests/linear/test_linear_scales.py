@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from learnable.latent.tensor_decompositions import HMMTensor, spherical_moments
-from learnable.latent.tensor_decompositions.moments import WordMoments
-from learnable.linear.linear_discrimination import FisherLDA, GaussianBayes, best_halfplane
+from learnable.chapters.linear_discrimination.theory import best_halfplane
+from learnable.latent import HMMTensor
+from learnable.latent.tensors import WordMoments, spherical_moments
+from learnable.linear import FisherLDA, GaussianBayes
 
 
 def sample():

@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
-from learnable.linear.linear_discrimination import LogisticDiscriminant, SeparationWarning
-from learnable.linear.linear_discrimination import _quasi_newton as solvers
-from learnable.linear.linear_discrimination import logistic as module
-from learnable.linear.linear_discrimination._quasi_newton import logistic_terms, moments, quasi_newton, worthwhile
+from learnable.linear import LogisticDiscriminant
+from learnable.linear import _quasi_newton as solvers
+from learnable.linear import logistic as module
+from learnable.linear._quasi_newton import logistic_terms, moments, quasi_newton, worthwhile
+from learnable.linear.logistic import SeparationWarning
 
 
 def data(n=4000, d=30, seed=0):

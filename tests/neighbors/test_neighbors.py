@@ -5,11 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnable.neighbors import NeighborIndex, squared_distances
+from learnable.neighbors import NeighborIndex
 from learnable.neighbors import index as module
 from learnable.neighbors._blocks import lay_out
 from learnable.neighbors._tree import plant, search_tree
 from learnable.neighbors._vectors import LEAF
+
+
+def squared_distances(Q, X):
+    """Summed in the order of the coordinates, as the search does."""
+    D = np.zeros((len(Q), len(X)))
+    for q, x in zip(Q.T, X.T, strict=True):
+        D += np.subtract.outer(q, x) ** 2
+    return D
 
 
 def sorted_rows(X, Q, k, exclude=None):

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnable.ensembles._exponentials import exp_of_negatives
-from learnable.ensembles.boosting_adaboost import AdaBoost, GradientBoostedTrees, L2Boost
-from learnable.ensembles.boosting_l1_path.best_first import BestFirstTrees
+from learnable.chapters.boosting_l1_path.theory import BestFirstTrees
+from learnable.ensembles import AdaBoost, GradientBoostedTrees, L2Boost
 from learnable.ensembles.gradient import GradientBoost
 from learnable.ensembles.weak_learners import RegressionTree, SortedFeatures, StumpERM, TreeERM
 from learnable.trees import grow
@@ -207,16 +206,6 @@ def test_other_features_are_a_type_error():
     for call in (lambda: grow_binned([[1.0]], [1.0]), lambda: best_binned_cut([[1.0]], [1.0])):
         with pytest.raises(TypeError, match="BinnedFeatures"):
             call()
-
-
-def test_exponentials_are_those_of_numpy():
-    rng = np.random.default_rng(0)
-    x = -np.concatenate([rng.exponential(size=2000), 700.0 * rng.random(2000), [0.0, 1e-300, 708.0]])
-    out, room = np.empty_like(x), np.empty_like(x)
-    exp_of_negatives(x, out, room)
-    np.testing.assert_allclose(out, np.exp(x), rtol=4.5e-16)
-    exp_of_negatives(np.array([-np.inf, -1e5, -709.0]), out[:3], room[:3])
-    assert out[:3].tolist() == [0.0, 0.0, 0.0]
 
 
 def shape(tree, node=0):

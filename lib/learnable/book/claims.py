@@ -23,19 +23,21 @@ parameters are there to be changed, the box says so instead, and the cells after
 from __future__ import annotations
 
 import hashlib
-import html
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
+from learnable._html import fill, render
 from learnable.book._session import live
 
 __all__ = [
     "KINDS",
     "MIME",
     "VERDICTS",
+    "Claim",
     "ClaimError",
     "at_least",
     "at_most",
@@ -51,11 +53,50 @@ VERDICTS = ("reproduced", "same direction", "differs")
 # A figure of a table or plot, a theorem or bound, a number worked out in the text.
 KINDS = ("empirical", "theorem", "worked")
 _OURS = re.compile(r"\b(this book|trial|our reading)\b", re.I)
+_TEMPLATES = Path(__file__).with_name("templates")
 _MARKS = {"reproduced": "✓", "same direction": "≈", "differs": "✗", "not run": "–"}
 
 
 class ClaimError(ValueError):
     """A claim whose stored explanation and whose verdict do not fit together."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An entry of the ledger: what was printed and what was measured, as texts; a finding has only the latter.
+
+    ``study``, ``setting`` and ``figure`` say where an entry stands in the table that `compare` shows.
+    """
+
+    statement: str
+    kind: str
+    reported: str | None = None
+    measured: str | None = None
+    verdict: str | None = None
+    source: str | None = None
+    scale: str | None = None
+    because: str | None = None
+    study: str | None = None
+    setting: str | None = None
+    figure: str | None = None
+
+    @property
+    def id(self):
+        """The name under which a page links to it."""
+        return "claim-" + hashlib.sha1(self.statement.encode()).hexdigest()[:8]
+
+    @property
+    def record(self):
+        """The entry as a notebook stores it: only those of a table have a study, a setting and a figure."""
+        fields = asdict(self)
+        if self.study is None:
+            del fields["study"], fields["setting"], fields["figure"]
+        return {"id": self.id, **fields}
+
+    @classmethod
+    def from_record(cls, record):
+        """Read what `record` wrote."""
+        return cls(**{name: value for name, value in record.items() if name != "id"})
 
 
 @dataclass(frozen=True)
@@ -187,19 +228,7 @@ def finding(statement, *, measured, se=None, n=None, scale=None):
         _measured_text(bool(m) if isinstance(m, (bool, np.bool_)) else 1, m, e)
         for m, e in zip(got, errors, strict=True)
     ]
-    _display_finding(
-        {
-            "id": _id(statement),
-            "statement": statement,
-            "kind": "finding",
-            "reported": None,
-            "measured": ", ".join(shown),
-            "verdict": None,
-            "source": None,
-            "scale": scale,
-            "because": None,
-        }
-    )
+    _display_finding(Claim(statement, "finding", measured=", ".join(shown), scale=scale))
 
 
 def not_run(statement, *, reported, source, because):
@@ -224,19 +253,8 @@ def not_run(statement, *, reported, source, because):
     """
     if not because:
         raise ValueError("not_run needs a reason: because=...")
-    _display(
-        {
-            "id": _id(statement),
-            "statement": statement,
-            "kind": "empirical",
-            "reported": _reported_text(reported),
-            "measured": None,
-            "verdict": "not run",
-            "source": _checked_source(source),
-            "scale": None,
-            "because": because,
-        }
-    )
+    printed = {"reported": _reported_text(reported), "source": _checked_source(source)}
+    _display(Claim(statement, "empirical", **printed, verdict="not run", because=because))
 
 
 def compare(statement, result, printed, *, figure=None, source=None, tol=0.0, null=None, scale=None, because=None):
@@ -264,28 +282,28 @@ def compare(statement, result, printed, *, figure=None, source=None, tol=0.0, nu
     """
     if result.scale != "paper" and scale is None:
         raise ValueError(f"{result.name} was run at scale {result.scale!r}: say at which size with scale=...")
-    records = []
+    claims = []
     for setting, reported in printed:
-        told = ", ".join(f"{name} = {value}" for name, value in setting.items())
+        place = ", ".join(f"{name} = {value}" for name, value in setting.items())
         for name, value in (reported if isinstance(reported, dict) else {figure: reported}).items():
             options = {"reported": value, "measured": result.mean(name, **setting), "se": result.se(name, **setting)}
             options |= {"source": source or result.source, "kind": "empirical", "scale": scale}
             options |= {"tol": _for_figure(tol, name) or 0.0, "null": _for_figure(null, name)}
-            full = f"{statement}: {f'{name}, ' if isinstance(reported, dict) else ''}{told}"
+            full = f"{statement}: {f'{name}, ' if isinstance(reported, dict) else ''}{place}"
             try:
-                record = evaluate(full, **options)
+                one = evaluate(full, **options)
             except ClaimError:
-                record = evaluate(full, **options, because=because or "-")
-            records.append({**record, "study": result.name, "setting": told, "figure": name})
-    missed = [record for record in records if record["verdict"] != "reproduced"]
+                one = evaluate(full, **options, because=because or "-")
+            claims.append(replace(one, study=result.name, setting=place, figure=name))
+    missed = [one for one in claims if one.verdict != "reproduced"]
     if not live() and bool(missed) != bool(because):
         raise ClaimError(
             f"{statement!r}: every figure is reproduced, remove because={because!r}"
             if because
-            else f"{statement!r}: {len(missed)} figures are not reproduced, the first is {missed[0]['setting']} "
-            f"(printed {missed[0]['reported']}, measured {missed[0]['measured']}). Say why with because=..."
+            else f"{statement!r}: {len(missed)} figures are not reproduced, the first is {missed[0].setting} "
+            f"(printed {missed[0].reported}, measured {missed[0].measured}). Say why with because=..."
         )
-    _display_table(statement, records, because)
+    _display_table(statement, claims, because)
 
 
 def _for_figure(given, name):
@@ -306,9 +324,9 @@ def evaluate(
     scale=None,
     because=None,
 ):
-    """Return the claim's record as a dictionary; `claim` displays it.
+    """Return the `Claim` with its verdict; `claim` displays it.
 
-    >>> evaluate("R*", reported="0.31", measured=0.305786, source="x", kind="worked")["verdict"]
+    >>> evaluate("R*", reported="0.31", measured=0.305786, source="x", kind="worked").verdict
     'reproduced'
     """
     if kind not in KINDS:
@@ -333,17 +351,16 @@ def evaluate(
             f"{statement!r} is not reproduced ({verdict}): reported {reported}, measured {measured}. "
             "Mend the code, or say why with because=..."
         )
-    return {
-        "id": _id(statement),
-        "statement": statement,
-        "kind": kind,
-        "reported": ", ".join(_reported_text(r) for r in wanted),
-        "measured": ", ".join(_measured_text(r, m, e) for r, m, e in zip(wanted, got, errors, strict=True)),
-        "verdict": verdict,
-        "source": source,
-        "scale": scale,
-        "because": because,
-    }
+    return Claim(
+        statement,
+        kind,
+        reported=", ".join(_reported_text(r) for r in wanted),
+        measured=", ".join(_measured_text(r, m, e) for r, m, e in zip(wanted, got, errors, strict=True)),
+        verdict=verdict,
+        source=source,
+        scale=scale,
+        because=because,
+    )
 
 
 def _checked_source(source):
@@ -352,10 +369,6 @@ def _checked_source(source):
     if _OURS.search(source):
         raise ValueError(f"a claim is what a source printed, got source={source!r}: our own result is finding(...)")
     return source
-
-
-def _id(statement):
-    return "claim-" + hashlib.sha1(statement.encode()).hexdigest()[:8]
 
 
 def _errors(got, se, n):
@@ -445,93 +458,62 @@ def _measured_text(reported, measured, se):
         return with_error(m, float(se))
     if isinstance(reported, Bound) or _decimals(reported) is None:
         return f"{m:.3g}" if abs(m) < 1000 else f"{m:.0f}"
-    return f"{m:.{min(max(_decimals(reported), 0), 12)}f}" if abs(m) < 1e6 else f"{m:.6g}"
+    shown = f"{m:.{min(max(_decimals(reported), 0), 12)}f}" if abs(m) < 1e6 else f"{m:.6g}"
+    return shown if float(shown) else shown.lstrip("-")  # the sign of a rounding error is not a digit
 
 
-def _display(record):
-    from IPython.display import display
-
-    parts = [f"{_MARKS[record['verdict']]} {record['verdict']}: {record['statement']}"]
-    measured = f", measured {record['measured']}" if record["measured"] else ""
-    parts.append(f"reported {record['reported']}{measured}")
-    parts.append(record["source"])
-    if record["scale"]:
-        parts.append(f"run at {record['scale']}")
-    if record["because"]:
-        parts.append(f"because {record['because']}")
-    display(
-        {"text/plain": " | ".join(parts), "text/html": _to_html(record), MIME: record},
-        raw=True,
-    )
+def _display(claim):
+    parts = [f"{_MARKS[claim.verdict]} {claim.verdict}: {claim.statement}"]
+    measured = f", measured {claim.measured}" if claim.measured else ""
+    parts.append(f"reported {claim.reported}{measured}")
+    parts.append(claim.source)
+    if claim.scale:
+        parts.append(f"run at {claim.scale}")
+    if claim.because:
+        parts.append(f"because {claim.because}")
+    shown = render(_TEMPLATES / "claim.html", claim=claim, mark=_MARKS[claim.verdict])
+    _show(" | ".join(parts), shown, claim.record)
 
 
-def _display_finding(record):
-    from IPython.display import display
-
-    scale = f" | run at {record['scale']}" if record["scale"] else ""
-    text = {key: html.escape(value) if value else "" for key, value in record.items()}
-    extra = f' <span class="claim-scale">run at {text["scale"]}</span>' if text["scale"] else ""
-    shown = (
-        f'<div class="claim claim-finding" id="{text["id"]}"><p class="claim-head">'
-        f'<span class="claim-verdict">finding</span> {text["statement"]}: <b>{text["measured"]}</b>{extra}</p></div>'
-    )
-    plain = f"finding: {record['statement']} | measured {record['measured']}{scale}"
-    display({"text/plain": plain, "text/html": shown, MIME: record}, raw=True)
+def _display_finding(claim):
+    scale = f" | run at {claim.scale}" if claim.scale else ""
+    plain = f"finding: {claim.statement} | measured {claim.measured}{scale}"
+    _show(plain, render(_TEMPLATES / "finding.html", claim=claim), claim.record)
 
 
-def _display_table(statement, records, because):
+def _display_table(statement, claims, because):
     """A row for each setting, a column for each figure: what is printed, what was measured, the verdict."""
+    figures = list(dict.fromkeys(claim.figure for claim in claims))
+    lines, rows = [], {}
+    for claim in claims:
+        place = f"{claim.setting}, {claim.figure}" if len(figures) > 1 else claim.setting
+        mark = f"{_MARKS[claim.verdict]} {claim.verdict}"
+        lines.append(f"  {place}: printed {claim.reported}, measured {claim.measured}, {mark}")
+        rows.setdefault(claim.setting, {})[claim.figure] = claim
+    first = claims[0]
+    foot = f"{first.source}, run at {first.scale}" if first.scale else first.source
+    plain = "\n".join([f"{statement} | {foot}", *lines, *([f"because {because}"] if because else [])])
+    values = {"statement": statement, "figures": figures, "rows": rows, "foot": foot, "because": because}
+    shown = render(_TEMPLATES / "claims.html", marks=_MARKS, **values)
+    _show(plain, shown, {"claims": [claim.record for claim in claims]})
+
+
+def _show(plain, shown, record=None):
     from IPython.display import display
 
-    figures = list(dict.fromkeys(record["figure"] for record in records))
-    several = len(figures) > 1
-    lines, cells = [], {}
-    for record in records:
-        mark = f"{_MARKS[record['verdict']]} {record['verdict']}"
-        place = f"{record['setting']}, {record['figure']}" if several else record["setting"]
-        lines.append(f"  {place}: printed {record['reported']}, measured {record['measured']}, {mark}")
-        css = record["verdict"].replace(" ", "-")
-        word = mark[0] if several else mark
-        verdict = f'<span class="claim-verdict claim-{css}" title="{record["verdict"]}">{word}</span>'
-        texts = (html.escape(record["reported"]), html.escape(record["measured"]), verdict)
-        cells.setdefault(record["setting"], {})[record["figure"]] = record["id"], texts
-    rows = "".join(
-        f"<tr><td>{html.escape(setting)}</td>{''.join(_figure_cells(found.get(name)) for name in figures)}</tr>"
-        for setting, found in cells.items()
-    )
-    names = "".join(f'<th colspan="3">{html.escape(str(name))}</th>' for name in figures)
-    heads = f"<tr><th></th>{names}</tr>" if several else ""
-    heads += f"<tr><th>setting</th>{'<th>printed</th><th>measured</th><th></th>' * len(figures)}</tr>"
-    first = records[0]
-    scale = f", run at {first['scale']}" if first["scale"] else ""
-    foot = f"{first['source']}{scale}"
-    reason = f'<p class="claim-because"><b>Why not all:</b> {html.escape(because)}</p>' if because else ""
-    shown = (
-        f'<div class="claim claim-table"><p class="claim-head">{html.escape(statement)}</p>'
-        f'<div class="table-scroll" tabindex="0" role="region" aria-label="{html.escape(statement)}"><table>'
-        f"<thead>{heads}</thead><tbody>{rows}</tbody></table></div>"
-        f'<p class="claim-source">{html.escape(foot)}</p>{reason}</div>'
-    )
-    plain = "\n".join([f"{statement} | {foot}", *lines, *([f"because {because}"] if because else [])])
-    display({"text/plain": plain, "text/html": shown, MIME: {"claims": records}}, raw=True)
-
-
-def _figure_cells(found):
-    if found is None:
-        return '<td colspan="3"></td>'
-    name, (reported, measured, verdict) = found
-    return f'<td id="{name}">{reported}</td><td>{measured}</td><td>{verdict}</td>'
+    data = {"text/plain": plain, "text/html": str(shown)}
+    display(data if record is None else {**data, MIME: record}, raw=True)
 
 
 def _display_live(statement, options):
     """Display a claim after a change that its author did not foresee: say what no longer fits, and go on."""
     because, note = options["because"], None
     try:
-        record = evaluate(statement, **options)
+        compared = evaluate(statement, **options)
     except ClaimError:
         # The verdict is the other one: with a reason that nobody has written, or without the one that was.
         changed = {**options, "because": None if because else "the cells above were changed"}
-        record = {**evaluate(statement, **changed), "because": None}
+        compared = replace(evaluate(statement, **changed), because=None)
         note = (
             f"This is reproduced now. The chapter as printed gives another figure, and the reason: {because}"
             if because
@@ -540,28 +522,10 @@ def _display_live(statement, options):
     except ValueError as error:
         _say(f"Not compared: “{statement}”. After the changes above, {error}.")
         return
-    _display(record)
+    _display(compared)
     if note:
         _say(note)
 
 
 def _say(note):
-    from IPython.display import display
-
-    shown = f'<p class="claim-note"><em>{html.escape(note)}</em></p>'
-    display({"text/plain": note, "text/html": shown}, raw=True)
-
-
-def _to_html(record):
-    text = {key: html.escape(value) if value else "" for key, value in record.items()}
-    css = record["verdict"].replace(" ", "-")
-    extra = f'<span class="claim-scale">run at {text["scale"]}</span>' if text["scale"] else ""
-    measured = f"<span>measured <b>{text['measured']}</b></span> " if text["measured"] else ""
-    reason = f'<p class="claim-because"><b>Why:</b> {text["because"]}</p>' if text["because"] else ""
-    return (
-        f'<div class="claim claim-{css}" id="{text["id"]}">'
-        f'<p class="claim-head"><span class="claim-verdict">{_MARKS[record["verdict"]]} {text["verdict"]}</span> '
-        f"{text['statement']}</p>"
-        f'<p class="claim-figures"><span>reported <b>{text["reported"]}</b></span> {measured}'
-        f'<span class="claim-source">{text["source"]}</span> {extra}</p>{reason}</div>'
-    )
+    _show(note, fill('<p class="claim-note"><em>{{ note }}</em></p>', note=note))

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import inspect
 import io
 import itertools
@@ -22,8 +21,11 @@ import math
 import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+
+from learnable._html import fill, markup, render
 
 __all__ = ["MAX_STATES", "Slider", "explore"]
 
@@ -31,6 +33,7 @@ MAX_STATES = 150
 USUAL_STATES = 64  # where a lecture does not say how many
 MAX_FRAME_BYTES = 440_000  # of all frames together: 0.6 MB once they are base64
 DPI = 150
+_TEMPLATES = Path(__file__).with_name("templates")
 
 frame_seconds = 0.0  # processor time spent on frames so far: the book's budget counts them apart from the chapter
 
@@ -158,7 +161,7 @@ def _widget(draw, title, sliders):
         print(text)
 
     view = widgets.interactive_output(redraw, controls)
-    heading = widgets.HTML(f"<b>{html.escape(title)}</b>")
+    heading = widgets.HTML(str(fill("<b>{{ title }}</b>", title=title)))
     display(widgets.VBox([heading, *controls.values(), view]))
 
 
@@ -208,7 +211,7 @@ def _static(draw, title, sliders):
     frame_seconds += time.process_time() - begun
     display(
         {
-            "text/html": _page(title, sliders, positions, fixed, frames, texts, start, size),
+            "text/html": str(_page(title, sliders, positions, fixed, frames, texts, start, size)),
             "text/plain": _describe(title, sliders, texts[start]),
         },
         raw=True,
@@ -285,76 +288,24 @@ def _compress(image, factor, colours):
 
 
 def _page(title, sliders, positions, fixed, frames, texts, start, size):
-    quoted = {name: html.escape(sliders[name].label or name) for name in sliders}
-    rows = []
+    labels = {name: slider.label or name for name, slider in sliders.items()}
+    moving = []
     for name, grid in positions.items():
         at = int(np.flatnonzero(grid == sliders[name].start)[0])
-        labels = html.escape(json.dumps([f"{v:g}" for v in grid]))
-        rows.append(
-            f'<label class="explorer-row"><span>{quoted[name]}</span>'
-            f'<input type="range" min="0" max="{len(grid) - 1}" step="1" value="{at}" data-labels="{labels}" '
-            f'aria-valuetext="{grid[at]:g}" disabled><output>{grid[at]:g}</output></label>'
-        )
-    for name, value in fixed.items():
-        rows.append(
-            f'<div class="explorer-row explorer-fixed"><span>{quoted[name]}</span>'
-            f"<span>fixed here; moves with a running kernel</span><output>{value:g}</output></div>"
-        )
-    picture = (
-        f'<img class="explorer-picture" width="{round(size[0] * 100 / DPI)}" height="{round(size[1] * 100 / DPI)}" '
-        f'src="data:image/webp;base64,{frames[start]}" alt="{html.escape(texts[start])}">'
-    )
+        moving.append((labels[name], [f"{value:g}" for value in grid], at))
+    # The build moves these data into a script of their own (data-src), which is loaded when the explorer comes into
+    # view; a page that was not touched by the build finds them inline.
     payload = json.dumps({"frames": frames, "texts": texts}).replace("</", "<\\/")
-    return (
-        f'<div class="explorer" role="group" aria-label="Explorer: {html.escape(title)}">'
-        f'<p class="explorer-title">{html.escape(title)}</p>'
-        f"{picture}{''.join(rows)}"
-        f'<p class="explorer-text" aria-live="polite">{html.escape(texts[start])}</p>'
-        "<noscript><p>Without JavaScript this picture stays in its first state.</p></noscript>"
-        f'<script type="application/json" class="explorer-data">{payload}</script>'
-        f"<script>{_SCRIPT}</script></div>"
+    return render(
+        _TEMPLATES / "explorer.html",
+        title=title,
+        width=round(size[0] * 100 / DPI),
+        height=round(size[1] * 100 / DPI),
+        frame=frames[start],
+        text=texts[start],
+        moving=moving,
+        fixed=[(labels[name], f"{value:g}") for name, value in fixed.items()],
+        payload=markup(payload),
+        script=markup((_TEMPLATES / "explorer.js").read_text(encoding="utf-8").strip()),
+        dumps=json.dumps,
     )
-
-
-# The build moves the data of an explorer into a script of its own (data-src), which is loaded when the explorer comes
-# into view; a page that was not touched by the build finds it inline.
-_SCRIPT = """
-(function () {
-  const box = document.currentScript.closest('.explorer');
-  const inputs = Array.from(box.querySelectorAll('input'));
-  const image = box.querySelector('img'), text = box.querySelector('.explorer-text');
-  let data = null;
-  function draw() {
-    let index = 0;
-    for (const input of inputs) {
-      const labels = JSON.parse(input.dataset.labels);
-      index = index * labels.length + Number(input.value);
-      const label = labels[Number(input.value)];
-      input.setAttribute('aria-valuetext', label);
-      input.nextElementSibling.textContent = label;
-    }
-    image.src = 'data:image/webp;base64,' + data.frames[index];
-    image.alt = text.textContent = data.texts[index];
-  }
-  function start(loaded) {
-    data = loaded;
-    for (const input of inputs) { input.disabled = false; input.addEventListener('input', draw); }
-    box.dataset.ready = 'yes';
-  }
-  function load() {
-    const holder = box.querySelector('.explorer-data');
-    if (!holder.dataset.src) { start(JSON.parse(holder.textContent)); return; }
-    window.learnableExplorers = window.learnableExplorers || {};
-    window.learnableExplorers[holder.dataset.key] = start;
-    const script = document.createElement('script');
-    script.src = holder.dataset.src;
-    document.head.appendChild(script);
-  }
-  if ('IntersectionObserver' in window) {
-    const watch = new IntersectionObserver(function (entries) {
-      if (entries.some(function (e) { return e.isIntersecting; })) { watch.disconnect(); load(); }
-    }, { rootMargin: '300px' });
-    watch.observe(box);
-  } else { load(); }
-})();
-""".strip()

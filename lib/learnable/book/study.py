@@ -40,7 +40,7 @@ from sklearn.model_selection import ParameterGrid
 from learnable._cluster import joblib_backend
 from learnable._threads import one_thread
 from learnable.book.sources import code_digest
-from learnable.book.study_results import DIGITS, RESULTS, Row, StudyResult, store, stored_result, summary
+from learnable.book.study_results import CHAPTERS, DIGITS, Row, StudyResult, store, stored_result, summary
 
 __all__ = ["Row", "Study", "StudyError", "StudyResult", "confirm", "find_studies", "is_stale", "reproduce", "study"]
 
@@ -304,9 +304,8 @@ class _Journal:
 
 def _journal_path(one, folder):
     if folder is None:
-        from platformdirs import user_cache_path
-
-        folder = user_cache_path("learnable") / "studies"
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(cache) / "learnable" / "studies"
     return Path(folder) / one.chapter / f"{one.name}-{one.digest}.jsonl"
 
 
@@ -318,12 +317,10 @@ def find_studies(slug):
     LookupError
         There is no such chapter, or it has no studies.
     """
-    package = Path(__file__).resolve().parent.parent
-    places = {path.parent.name: path for path in sorted(package.glob("*/*/experiments.py"))}
+    places = [path.parent.name for path in sorted(CHAPTERS.glob("*/experiments.py"))]
     if slug not in places:
         raise LookupError(f"no studies for {slug!r}; there are some for {', '.join(places) or 'no chapter yet'}")
-    part = places[slug].parent.parent.name
-    module = importlib.import_module(f"learnable.{part}.{slug}.experiments")
+    module = importlib.import_module(f"learnable.chapters.{slug}.experiments")
     return {item.name: item for item in vars(module).values() if isinstance(item, Study)}
 
 
@@ -333,7 +330,7 @@ def is_stale(one):
     return one.digest not in (made.get("digest"), made.get("confirmed", {}).get("digest"))
 
 
-def confirm(one, *, results=RESULTS):
+def confirm(one, *, results=CHAPTERS):
     """Run the stored sample of a study again with the code of today, and note in its file that the figures agree.
 
     A change of the code need not change its results. Figures called seconds are left out of the comparison.

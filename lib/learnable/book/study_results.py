@@ -16,10 +16,10 @@ import numpy as np
 from learnable._files import write_atomically
 from learnable.book.claims import with_error
 
-__all__ = ["DIGITS", "RESULTS", "Row", "StudyResult", "store", "stored_result", "summary"]
+__all__ = ["CHAPTERS", "DIGITS", "Row", "StudyResult", "store", "stored_result", "summary"]
 
 DIGITS = 10  # significant digits that are kept: what another order of additions may change lies below them
-RESULTS = Path(__file__).with_name("results")
+CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ class StudyResult:
         return "; ".join(", ".join(f"{k}={v!r}" for k, v in row.setting.items()) for row in self.rows[:12])
 
 
-def store(results, folder=RESULTS):
+def store(results, folder=CHAPTERS):
     """Write results into their chapter's file, replacing those of the same studies; return the path."""
     chapter = results[0].chapter
-    path = Path(folder) / f"{chapter}.json"
+    path = Path(folder) / chapter / "results.json"
     kept = json.loads(path.read_text(encoding="utf-8"))["studies"] if path.exists() else {}
     kept |= {result.name: _record(result) for result in results}
     text = json.dumps({"chapter": chapter, "studies": dict(sorted(kept.items()))}, indent=1, ensure_ascii=False)
@@ -129,9 +129,9 @@ def store(results, folder=RESULTS):
     return path
 
 
-def stored_result(chapter, name, folder=RESULTS):
+def stored_result(chapter, name, folder=CHAPTERS):
     """The stored result of a study."""
-    path = Path(folder) / f"{chapter}.json"
+    path = Path(folder) / chapter / "results.json"
     known = json.loads(path.read_text(encoding="utf-8"))["studies"] if path.exists() else {}
     if name not in known:
         raise LookupError(f"no result of {name!r} is stored; `learnable reproduce {chapter} --study {name}` makes it")

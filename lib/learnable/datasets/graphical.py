@@ -262,10 +262,10 @@ def random_dag(p, expected_degree=2.0, *, kind="random", shuffle=True, random_st
     [[0, 1], [1, 2], [2, 3]]
     """
     check_choice(kind, "kind", ("random", "chain", "tree", "star", "collider"))
-    p, rng = check_size(p, "p", low=2), check_rng(random_state)
+    p, rng = check_size(p, "p"), check_rng(random_state)
     upper = np.zeros((p, p), dtype=bool)
     if kind == "random":
-        chance = check_scalar(expected_degree, "expected_degree", low=0, high=p - 1) / (p - 1)
+        chance = check_scalar(expected_degree, "expected_degree", low=0, high=p - 1) / max(p - 1, 1)
         upper = np.triu(rng.random((p, p)) < chance, 1)
     elif kind == "chain":
         upper[np.arange(p - 1), np.arange(1, p)] = True

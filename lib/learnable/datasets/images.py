@@ -4,8 +4,8 @@ import numpy as np
 from scipy import ndimage, signal
 from sklearn.utils import Bunch
 
+from learnable.datasets._loaders import load_picture
 from learnable.datasets._simulate import check_size
-from learnable.datasets.loaders import load_picture
 from learnable.validation import check_choice, check_rng, check_scalar
 
 __all__ = [

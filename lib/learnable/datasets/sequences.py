@@ -8,7 +8,14 @@ from numba import njit
 from sklearn.utils import Bunch
 
 from learnable.datasets._simulate import check_lengths, check_size, random_orthogonal
-from learnable.validation import check_choice, check_finite_array, check_probability_vector, check_rng, check_scalar
+from learnable.validation import (
+    check_choice,
+    check_finite_array,
+    check_probability_rows,
+    check_probability_vector,
+    check_rng,
+    check_scalar,
+)
 
 __all__ = [
     "hmm_parameters",
@@ -97,13 +104,13 @@ def sample_hmm(
     lengths = check_lengths(length, n, rng)
     startprob = check_probability_vector(startprob, "startprob")
     k = len(startprob)
-    transmat = _stochastic(transmat, "transmat", (k, k))
+    transmat = check_probability_rows(transmat, "transmat", rows=k, columns=k, tol=1e-5)
     if (emissionprob is None) == (means is None):
         raise ValueError("give either emissionprob or means")
     total = int(lengths.sum())
     path = _walk(np.cumsum(startprob), np.cumsum(transmat, axis=1), lengths, rng.random(total))
     if emissionprob is not None:
-        rows = _stochastic(emissionprob, "emissionprob", (k, None))
+        rows = check_probability_rows(emissionprob, "emissionprob", rows=k, tol=1e-5)
         values = _pick(np.cumsum(rows, axis=1), path, rng.random(total))
     else:
         centre = check_finite_array(means, "means")
@@ -141,15 +148,6 @@ def _cut(values, lengths):
     if (lengths == lengths[0]).all():
         return values.reshape(len(lengths), lengths[0], *values.shape[1:])
     return np.split(values, np.cumsum(lengths)[:-1])
-
-
-def _stochastic(rows, name, shape):
-    rows = check_finite_array(rows, name, ndim=2)
-    if rows.shape[0] != shape[0] or (shape[1] is not None and rows.shape[1] != shape[1]):
-        raise ValueError(f"{name} must have shape {shape}, got {rows.shape}")
-    if (rows < 0).any() or not np.allclose(rows.sum(axis=1), 1):
-        raise ValueError(f"the rows of {name} must be probabilities that sum to one")
-    return rows
 
 
 @njit(cache=True)

@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from sklearn.utils import Bunch
 
+from learnable.datasets._loaders import load
 from learnable.datasets._simulate import check_lengths, check_size
-from learnable.datasets.loaders import load
 from learnable.validation import check_finite_array, check_rng, check_scalar
 
 __all__ = ["make_markov_strings", "make_motif_strings", "make_protein_families"]

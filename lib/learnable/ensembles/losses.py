@@ -35,8 +35,6 @@ class Surrogate:
         Vectorised φ.
     derivative, second : callable, optional
         φ′ (at a kink: any subgradient) and φ″.
-    conjugate : callable, optional
-        φ*(u) = sup_t (u t − φ(t)); found numerically otherwise.
     H, H_minus, r_star : callable, optional
         Closed forms; found numerically otherwise.
     convex : bool, optional
@@ -60,7 +58,6 @@ class Surrogate:
         derivative=None,
         second=None,
         *,
-        conjugate=None,
         H=None,
         H_minus=None,
         r_star=None,
@@ -71,7 +68,7 @@ class Surrogate:
         if not callable(phi):
             raise ValueError(f"phi must be a function of the margin, got {phi!r}")
         self._phi, self._derivative, self._second = phi, derivative, second
-        self._closed = {"conjugate": conjugate, "H": H, "H_minus": H_minus, "r_star": r_star}
+        self._closed = {"H": H, "H_minus": H_minus, "r_star": r_star}
         self._convex = convex
         self.name = name
         self.scale_free = scale_free
@@ -125,21 +122,6 @@ class Surrogate:
         if not total > 0.0:
             raise ValueError(f"all weights vanish: the loss {self.name!r} is flat at every margin")
         return raw / total
-
-    def conjugate(self, u):
-        """Convex conjugate φ*(u) = sup_t (u t − φ(t)), infinite where the supremum is."""
-        u = np.asarray(u, dtype=float)
-        closed = self._closed["conjugate"]
-        if closed is not None:
-            return closed(u)
-        flat = u.reshape(-1)
-        with np.errstate(over="ignore", invalid="ignore"):
-            losses = self(_SCORES)
-        table = np.where(np.isfinite(losses), flat[:, None] * _SCORES - losses, -np.inf)
-        at, best = self._refine(lambda t, k: self(t) - flat[k] * t, -table)
-        # A supremum at the end of the grid that is still growing is infinite.
-        rising = (np.abs(at) >= _REACH * 0.999) & (flat * at / 2 - self(at / 2) < -best - 1e-3)
-        return np.where(rising, np.inf, -best).reshape(u.shape)
 
     def conditional(self, eta, r):
         """Conditional φ-risk η φ(r) + (1 − η) φ(−r) of a score r."""
@@ -248,22 +230,10 @@ def _constant(value):
     return lambda eta: np.full(np.shape(eta), value) if np.ndim(eta) else np.float64(value)
 
 
-def _logistic_conjugate(u):
-    inside = (u <= 0) & (u >= -1)
-    v = np.where(inside, -u, 0.5)
-    return np.where(inside, xlogy(v, v) + xlogy(1 - v, 1 - v), np.inf)
-
-
-def _exponential_conjugate(u):
-    v = np.where(u <= 0, -u, 1.0)
-    return np.where(u <= 0, xlogy(v, v) - v, np.inf)
-
-
 exponential = Surrogate(
     lambda t: np.exp(-t),
     lambda t: -np.exp(-t),
     lambda t: np.exp(-t),
-    conjugate=_exponential_conjugate,
     H=lambda eta: 2 * np.sqrt(eta * (1 - eta)),
     H_minus=_constant(1.0),
     r_star=lambda eta: 0.5 * _log_odds(eta),
@@ -275,7 +245,6 @@ logistic = Surrogate(
     lambda t: np.logaddexp(0.0, -t),
     lambda t: -expit(-t),
     lambda t: expit(t) * expit(-t),
-    conjugate=_logistic_conjugate,
     H=_entropy,
     H_minus=_constant(np.log(2.0)),
     r_star=_log_odds,
@@ -286,7 +255,6 @@ logistic2 = Surrogate(
     lambda t: np.logaddexp(0.0, -2 * t),
     lambda t: -2 * expit(-2 * t),
     lambda t: 4 * expit(2 * t) * expit(-2 * t),
-    conjugate=lambda u: _logistic_conjugate(u / 2),
     H=_entropy,
     H_minus=_constant(np.log(2.0)),
     r_star=lambda eta: 0.5 * _log_odds(eta),
@@ -296,7 +264,6 @@ logistic2 = Surrogate(
 hinge = Surrogate(
     lambda t: np.maximum(1 - t, 0.0),
     lambda t: np.where(t < 1, -1.0, 0.0),
-    conjugate=lambda u: np.where((u <= 0) & (u >= -1), u, np.inf),
     H=lambda eta: 2 * np.minimum(eta, 1 - eta),
     H_minus=_constant(1.0),
     r_star=lambda eta: np.sign(2 * eta - 1),
@@ -307,7 +274,6 @@ squared_hinge = Surrogate(
     lambda t: np.maximum(1 - t, 0.0) ** 2,
     lambda t: -2 * np.maximum(1 - t, 0.0),
     lambda t: np.where(t < 1, 2.0, 0.0),
-    conjugate=lambda u: np.where(u <= 0, u + u**2 / 4, np.inf),
     H=lambda eta: 4 * eta * (1 - eta),
     H_minus=_constant(1.0),
     r_star=lambda eta: 2 * eta - 1,
@@ -318,7 +284,6 @@ squared = Surrogate(
     lambda t: (1 - t) ** 2,
     lambda t: -2 * (1 - t),
     lambda t: np.full(np.shape(t), 2.0),
-    conjugate=lambda u: u + u**2 / 4,
     H=lambda eta: 4 * eta * (1 - eta),
     H_minus=_constant(1.0),
     r_star=lambda eta: 2 * eta - 1,
@@ -328,7 +293,6 @@ squared = Surrogate(
 zero_one = Surrogate(
     lambda t: np.where(t <= 0, 1.0, 0.0),
     lambda t: np.zeros(np.shape(t)),
-    conjugate=lambda u: np.where(u == 0, 0.0, np.inf),
     H=lambda eta: np.minimum(eta, 1 - eta),
     H_minus=lambda eta: np.where(eta == 0.5, 0.5, np.maximum(eta, 1 - eta)),
     r_star=lambda eta: np.where(eta >= 0.5, 1.0, -1.0),

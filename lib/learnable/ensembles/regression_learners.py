@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from scipy import linalg
 from scipy.interpolate import BSpline
 
-from learnable._inner import cut_between
-from learnable.ensembles.sorted_features import SortedFeatures
 from learnable.trees.binning import BinnedFeatures, bins_wanted
 from learnable.trees.histogram import grow_binned
+from learnable.trees.levels import LevelTree, grow_levels
+from learnable.trees.sorted_features import SortedFeatures
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["ComponentwiseLinear", "ComponentwiseSpline", "LevelTree", "RegressionTree"]
+__all__ = ["ComponentwiseLinear", "ComponentwiseSpline", "RegressionTree"]
 
 _SHALLOW = 8
 
@@ -29,9 +28,8 @@ _SHALLOW = 8
 class RegressionTree:
     """Least-squares regression trees of a given depth (depth 1: stumps), all levels from one presort.
 
-    The exact search grows level by level: one pass over every sorted feature serves all nodes of a level, each with
-    its own running sum. O(n d) a level, and no index array is ever moved. With many rows the search is over histograms
-    instead (`learnable.trees.histogram`).
+    The exact search grows level by level (`learnable.trees.levels`), in O(n d) for each. With many rows the search is
+    over histograms instead (`learnable.trees.histogram`).
 
     Parameters
     ----------
@@ -59,8 +57,8 @@ class RegressionTree:
         check_scalar(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
         features = as_bins(X, self.max_bins, depth)
         if features is not None:
-            return BoundBinnedTrees(features, self.max_depth, self.min_samples_leaf)
-        return BoundRegressionTrees(
+            return _BoundBins(features, self.max_depth, self.min_samples_leaf)
+        return _BoundLevels(
             X if isinstance(X, SortedFeatures) else SortedFeatures(X), self.max_depth, self.min_samples_leaf
         )
 
@@ -77,69 +75,16 @@ def as_bins(X, max_bins, depth):
     return BinnedFeatures(X, bins)
 
 
-@dataclass(frozen=True)
-class LevelTree:
-    """A tree of bounded depth in heap order: the children of node v are 2v + 1 and 2v + 2; feature −1 marks a leaf.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tree = LevelTree(np.array([0, -1, -1]), np.array([1.5, 0.0, 0.0]), np.array([0.0, 1.0, 5.0]))
-    >>> tree.predict([[0.0], [2.0]])
-    array([1., 5.])
-    """
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    value: np.ndarray
-    outputs: np.ndarray | None = field(default=None, repr=False, compare=False)
-
-    def apply(self, X):
-        """Leaf of each row of X."""
-        X = np.asarray(X)
-        if X.dtype.kind == "c":
-            raise ValueError("X must be an array of real numbers")
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        needed = int(self.feature.max(initial=-1)) + 1
-        if X.ndim != 2 or X.shape[1] < needed:
-            raise ValueError(f"X must have at least {needed} columns, the tree asks for them, got shape {X.shape}")
-        return _apply_heap(X, self.feature, self.threshold)
-
-    def predict(self, X):
-        """The value of each row's leaf."""
-        return self.value[self.apply(X)]
-
-
-class BoundRegressionTrees:
-    """`RegressionTree` with its sorted features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> trees = RegressionTree(max_depth=1).prepare([[0.0], [1.0], [2.0], [3.0]])
-    >>> isinstance(trees, BoundRegressionTrees)
-    True
-    >>> trees.fit(np.array([1.0, 1.0, 5.0, 5.0])).predict(np.array([[0.2], [2.4]]))
-    array([1., 5.])
-    """
+class _BoundLevels:
+    """`RegressionTree` with its sorted features."""
 
     def __init__(self, features, max_depth, min_samples_leaf):
         self.features, self.max_depth, self.min_samples_leaf = features, max_depth, min_samples_leaf
-        n = features.shape[0]
-        self._inverse = np.concatenate([[np.inf], 1.0 / np.arange(1, n + 1)])
 
     def split(self, target):
         """Grow a tree; return features and thresholds in heap order, and each sample's leaf."""
-        features = self.features
-        return _grow_levels(
-            features.columns,
-            features.order,
-            features.values,
-            features.check_length(target, "target"),
-            self.max_depth,
-            self.min_samples_leaf,
-            self._inverse,
-        )
+        limits = {"max_depth": self.max_depth, "min_samples_leaf": self.min_samples_leaf}
+        return grow_levels(self.features, target, **limits)
 
     def fit(self, residuals):
         """Grow a tree whose leaves hold the means of the residuals."""
@@ -150,21 +95,8 @@ class BoundRegressionTrees:
         return LevelTree(feature, threshold, value, value[leaf])
 
 
-class BoundBinnedTrees(BoundRegressionTrees):
-    """`RegressionTree` with its binned features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> trees = RegressionTree(max_depth=1, max_bins=2).prepare([[0.0], [1.0], [2.0], [3.0]])
-    >>> isinstance(trees, BoundBinnedTrees)
-    True
-    >>> trees.fit(np.array([1.0, 5.0, 5.0, 5.0])).threshold[0]
-    np.float64(1.5)
-    """
-
-    def __init__(self, features, max_depth, min_samples_leaf):
-        self.features, self.max_depth, self.min_samples_leaf = features, max_depth, min_samples_leaf
+class _BoundBins(_BoundLevels):
+    """`RegressionTree` with its binned features."""
 
     def split(self, target):
         """Grow a tree; return features and thresholds in heap order, and each sample's leaf."""
@@ -194,7 +126,7 @@ class ComponentwiseLinear:
 
 
 @dataclass(frozen=True)
-class LinearRule:
+class _LinearRule:
     """slope · x[feature]."""
 
     feature: int
@@ -216,7 +148,7 @@ class _BoundLinear:
             gain = np.where(self.squares > 0, products**2 / self.squares, -1.0)
         j = int(gain.argmax())
         slope = products[j] / self.squares[j] if self.squares[j] > 0 else 0.0
-        return LinearRule(j, float(slope), slope * self.X[:, j])
+        return _LinearRule(j, float(slope), slope * self.X[:, j])
 
 
 @dataclass(frozen=True)
@@ -298,7 +230,7 @@ class _Smoother:
 
 
 @dataclass(frozen=True)
-class SplineRule:
+class _SplineRule:
     """A fitted spline in one feature."""
 
     feature: int
@@ -327,131 +259,5 @@ class _BoundSplines:
             outputs = smoother.rotated @ inner
             left = np.sum((residuals - outputs) ** 2)
             if left < best:
-                best, answer = left, SplineRule(j, smoother, smoother.vectors @ inner, outputs)
+                best, answer = left, _SplineRule(j, smoother, smoother.vectors @ inner, outputs)
         return answer
-
-
-@njit(cache=True)
-def _grow_levels(columns, order, values, target, depth, min_leaf, inverse):
-    d, n = columns.shape
-    size = 2 ** (depth + 1) - 1
-    feature = np.full(size, -1, np.int64)
-    threshold = np.full(size, np.nan)
-    leaf = np.zeros(n, np.int32)
-    slot = np.zeros(n, np.int32)  # place among the open nodes of this level, −1 when closed
-    centred = np.empty(n)
-    open_nodes = np.zeros(1, np.int64)
-    for _ in range(depth):
-        m = len(open_nodes)
-        count = np.zeros(m, np.int64)
-        mean = np.zeros(m)
-        spread = np.zeros(m)
-        size_of = np.zeros(m)
-        for i in range(n):
-            v = slot[i]
-            if v >= 0:
-                count[v] += 1
-                mean[v] += target[i]
-        for v in range(m):
-            mean[v] *= inverse[count[v]]
-        for i in range(n):
-            v = slot[i]
-            if v >= 0:
-                centred[i] = target[i] - mean[v]
-                spread[v] += centred[i] * centred[i]
-                size_of[v] += target[i] * target[i]
-        # A constant target leaves rounding noise only: such a node, or a small one, is a leaf.
-        for v in range(m):
-            if count[v] < 2 * min_leaf or spread[v] <= 1e-28 * size_of[v]:
-                count[v] = 0
-        best = np.full(m, -1.0)
-        best_feature = np.full(m, -1, np.int64)
-        best_cut = np.zeros(m)
-        for j in range(d):
-            if values[j, 0] == values[j, n - 1]:
-                continue
-            if m == 1:
-                _scan_root(
-                    order[j], values[j], centred, slot, count, min_leaf, inverse, j, best, best_feature, best_cut
-                )
-            else:
-                _scan_level(
-                    order[j], values[j], centred, slot, count, min_leaf, inverse, j, best, best_feature, best_cut
-                )
-        fresh = np.empty(2 * m, np.int64)
-        place = np.full(m, -1, np.int32)
-        used = 0
-        for v in range(m):
-            if best_feature[v] >= 0:
-                node = open_nodes[v]
-                feature[node] = best_feature[v]
-                threshold[node] = best_cut[v]
-                fresh[used], fresh[used + 1] = 2 * node + 1, 2 * node + 2
-                place[v] = used
-                used += 2
-        for i in range(n):
-            v = slot[i]
-            if v >= 0:
-                if place[v] < 0:
-                    slot[i] = -1
-                else:
-                    right = columns[best_feature[v], i] > best_cut[v]
-                    slot[i] = place[v] + 1 if right else place[v]
-                    leaf[i] = fresh[slot[i]]
-        if used == 0:
-            break
-        open_nodes = fresh[:used].copy()
-    return feature, threshold, leaf
-
-
-@njit(cache=True)
-def _scan_root(row, values, centred, slot, count, min_leaf, inverse, j, best, best_feature, best_cut):
-    n = len(row)
-    if count[0] == 0 or slot[row[0]] < 0:
-        return
-    running, top, at = 0.0, best[0] * (1.0 + 1e-12), -1
-    for p in range(n - 1):
-        running += centred[row[p]]
-        if values[p] != values[p + 1]:
-            gain = running * running * (inverse[p + 1] + inverse[n - p - 1])
-            if gain > top and p + 1 >= min_leaf and n - p - 1 >= min_leaf:
-                top, at = gain, p
-    if at >= 0:
-        best[0], best_feature[0] = top, j
-        best_cut[0] = cut_between(values[at], values[at + 1])
-
-
-@njit(cache=True)
-def _scan_level(row, values, centred, slot, count, min_leaf, inverse, j, best, best_feature, best_cut):
-    """One pass over a sorted feature for all open nodes at once."""
-    m = len(count)
-    running = np.zeros(m)
-    done = np.zeros(m, np.int64)
-    last = np.zeros(m)
-    for p in range(len(row)):
-        i = row[p]
-        v = slot[i]
-        if v < 0 or count[v] == 0:
-            continue
-        x = values[p]
-        k = done[v]
-        if k > 0 and x != last[v]:
-            total = running[v]
-            gain = total * total * (inverse[k] + inverse[count[v] - k])
-            if gain > best[v] * (1.0 + 1e-12) and k >= min_leaf and count[v] - k >= min_leaf:
-                best[v], best_feature[v] = gain, j
-                best_cut[v] = cut_between(last[v], x)
-        running[v] += centred[i]
-        done[v] = k + 1
-        last[v] = x
-
-
-@njit(cache=True)
-def _apply_heap(X, feature, threshold):
-    out = np.empty(len(X), np.int64)
-    for i in range(len(X)):
-        node = 0
-        while feature[node] >= 0:
-            node = 2 * node + 2 if X[i, feature[node]] > threshold[node] else 2 * node + 1
-        out[i] = node
-    return out

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.weak_learners import ColumnRules, Stump, StumpERM, TreeERM
-from learnable.validation import check_finite_array, check_has, check_weights, signed_labels
+from learnable.validation import BinaryClassifierMixin, check_finite_array, check_has, check_weights, signed_labels
 
 __all__ = ["vote", "weak_learner"]
 
@@ -89,7 +89,7 @@ def vote(rules, alphas, X):
     return f
 
 
-class BinaryBoost(ClassifierMixin, BaseEstimator):
+class BinaryBoost(BinaryClassifierMixin, BaseEstimator):
     """A vote f = Σ α_t h_t over two classes; the second class is +1.
 
     Subclasses fill ``rules_`` and ``alphas_``.
@@ -99,8 +99,7 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
     _link = 1.0
 
     def _prepare(self, X, y, sample_weight):
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, signs = signed_labels(y)
+        X, signs = self._signed_data(X, y)
         weights = check_weights(sample_weight, signs.size)
         start = np.full(signs.size, 1.0 / signs.size) if weights is None else weights / weights.sum()
         return X, signs, start
@@ -125,15 +124,9 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
         X = self._checked(X)
         return np.array(list(self._staged_scores(X))).reshape(len(self.rules_), len(X))
 
-    def predict(self, X):
-        """The class with the sign of f; the second one at zero."""
-        codes = (self.decision_function(X) >= 0).astype(int)
-        return self.classes_[codes]
-
     def staged_predict(self, X):
         """Predictions after each round, as an array (rounds, n)."""
-        codes = (self.staged_decision_function(X) >= 0).astype(int)
-        return self.classes_[codes]
+        return self._decide(self.staged_decision_function(X))
 
     def staged_error(self, X, y):
         """Share of errors after each round."""
@@ -153,8 +146,3 @@ class BinaryBoost(ClassifierMixin, BaseEstimator):
         rounds = len(self.rules_) if rounds is None else rounds
         f = vote(self.rules_[:rounds], self.alphas_[:rounds], X)
         return self._signs(y) * f / np.abs(self.alphas_[:rounds]).sum()
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

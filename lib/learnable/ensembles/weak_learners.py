@@ -18,10 +18,10 @@ from learnable.ensembles.regression_learners import (
     RegressionTree,
     as_bins,
 )
-from learnable.ensembles.sorted_features import SortedFeatures, best_cut
 from learnable.trees import Tree, grow
 from learnable.trees.best_first import NumberedFeatures, grow_best_first
 from learnable.trees.histogram import best_binned_cut, grow_binned
+from learnable.trees.sorted_features import SortedFeatures, best_cut
 from learnable.validation import check_finite_array, check_scalar
 
 __all__ = [
@@ -206,7 +206,7 @@ class TreeERM:
 
 
 @dataclass(frozen=True)
-class TreeRule:
+class _TreeRule:
     """A tree with a number in every leaf."""
 
     tree: Tree
@@ -221,6 +221,15 @@ class TreeRule:
     def predict(self, X):
         """The number in each row's leaf."""
         return self.leaf[self.tree.apply(X)]
+
+
+def _majority_rule(tree, at, weights, y):
+    """The rule whose leaves say the signs of their means; `at` is the leaf of each row."""
+    leaf = np.where(tree.value[:, 0] >= 0, 1.0, -1.0)
+    outputs = leaf[at]
+    if weights[outputs != y].sum() > weights.sum() / 2:
+        leaf, outputs = -leaf, -outputs
+    return _TreeRule(tree, leaf, outputs)
 
 
 class _BoundTrees:
@@ -238,11 +247,7 @@ class _BoundTrees:
             max_depth=self.depth,
             presorted=self.features.order,
         )
-        leaf = np.where(tree.value[:, 0] >= 0, 1.0, -1.0)
-        outputs = leaf[tree.apply(self.X)]
-        if weights[outputs != y].sum() > weights.sum() / 2:
-            leaf, outputs = -leaf, -outputs
-        return TreeRule(tree, leaf, outputs)
+        return _majority_rule(tree, tree.apply(self.X), weights, y)
 
 
 class BoundBestFirst:
@@ -276,11 +281,7 @@ class BoundBestFirst:
         """The tree for labels −1 and +1 under the weights."""
         weights = np.asarray(weights, dtype=np.float64)
         tree, at = grow_best_first(self.features, y, weights, self.leaves, max_depth=self.depth, min_gain=self.gain)
-        leaf = np.where(tree.value[:, 0] >= 0, 1.0, -1.0)
-        outputs = leaf[at]
-        if weights[outputs != y].sum() > weights.sum() / 2:
-            leaf, outputs = -leaf, -outputs
-        return TreeRule(tree, leaf, outputs)
+        return _majority_rule(tree, at, weights, y)
 
 
 class _BinnedTrees:
@@ -294,13 +295,9 @@ class _BinnedTrees:
         cost = found.weight * np.maximum(1.0 - found.mean**2, 0.0)
         arrays = found.feature, found.threshold, found.left, found.right, found.weight
         tree = Tree(*arrays, found.mean[:, None], cost, found.depth)
-        leaf = np.where(found.mean >= 0, 1.0, -1.0)
-        by_place = np.zeros(2 ** (self.depth + 1) - 1)
-        by_place[found.place] = leaf
-        outputs = by_place[found.leaf]
-        if weights[outputs != y].sum() > weights.sum() / 2:
-            leaf, outputs = -leaf, -outputs
-        return TreeRule(tree, leaf, outputs)
+        node = np.zeros(2 ** (self.depth + 1) - 1, np.int64)
+        node[found.place] = np.arange(len(found.place))
+        return _majority_rule(tree, node[found.leaf], weights, y)
 
 
 @dataclass(frozen=True)
@@ -331,7 +328,7 @@ class ColumnRules:
 
 
 @dataclass(frozen=True)
-class ColumnRule:
+class _ColumnRule:
     """±1 times one column."""
 
     column: int
@@ -351,4 +348,4 @@ class _BoundColumns:
         edges = (weights * y) @ self.H
         j = int(np.argmax(np.abs(edges) if self.negate else edges))
         sign = -1 if self.negate and edges[j] < 0 else 1
-        return ColumnRule(j, sign, sign * self.H[:, j])
+        return _ColumnRule(j, sign, sign * self.H[:, j])

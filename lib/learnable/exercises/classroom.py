@@ -197,7 +197,6 @@ def _sealed_files(assignment):
         stem = library.joinpath(*module.split("."))
         for folder in (stem.parent, stem.parent / "__pycache__"):
             yield from (str(p) for p in folder.glob(f"{stem.name}*") if p.name.partition(".")[0] == stem.name)
-        yield from map(str, (library / "learnable" / "book" / "results").glob(f"{stem.name}.json"))
 
 
 _worker = {}

@@ -126,8 +126,8 @@ class Assignment:
 
     @property
     def sealed(self):
-        """Modules that a submission may not import: those that implement the chapter."""
-        return [f"learnable.{self.path.parent.name}.{self.path.stem}", *self.settings.get("sealed", ())]
+        """Modules that a submission may not import: the chapter's own, and those that it teaches."""
+        return [f"learnable.chapters.{self.path.stem}", *self.settings.get("sealed", ())]
 
     @property
     def modules(self):

@@ -5,7 +5,6 @@ case, what was expected and what came, the section of the lecture to read again,
 another; and every check is recorded, so that ``learnable progress`` knows.
 """
 
-import html
 import os
 import secrets
 import sqlite3
@@ -18,10 +17,12 @@ from . import _quick  # noqa: F401 (or otter imports nbformat slowly)
 # isort: split
 import otter
 
+from learnable._html import fill, render
+
 from .judging import check_here, has_passed
 from .masters import Assignment
 from .progress import Progress
-from .report import problem_html
+from .report import TEMPLATES
 from .workspace import about, find_shelf
 
 __all__ = ["NO_HIDDEN", "CheckReport", "Notebook", "exercise_of", "has_book"]
@@ -84,20 +85,9 @@ class CheckReport:
         return [note for note in (given and f"judged with the given solution of {given}", self.note) if note]
 
     def _repr_html_(self):
-        out = []
-        for case in self.result["cases"]:
-            colour, mark = (_GREEN, "✓") if case["passed"] else (_RED, "✗")
-            title = html.escape(_title(case))
-            out.append(f'<p style="margin:.5em 0 .2em"><b style="color:{colour}">{mark}</b> {title}</p>')
-            if not case["passed"]:
-                out.append(problem_html(case["problem"], case["parts"]))
-        if not self.passed:
-            section = html.escape(self.result["section"])
-            out.append(f'<p style="margin:.6em 0 .2em">Read again: <em>{section}</em></p>{_hints_html(self.hints)}')
-        out += [f'<p style="opacity:.7">{html.escape(note)}</p>' for note in self._notes()]
-        colour = _GREEN if self.passed else _RED
-        head = f'<b style="color:{colour}">{html.escape(self._headline())}</b>'
-        return f'<div class="learnable-check" style="{_STYLE.format(edge=colour)}">{head}{"".join(out)}</div>'
+        colours = {"green": _GREEN, "red": _RED, "style": lambda edge: _STYLE.format(edge=edge)}
+        values = {"report": self, "headline": self._headline(), "notes": self._notes(), "title": _title}
+        return str(render(TEMPLATES / "check.html", **colours, **values))
 
 
 def _title(case):
@@ -135,9 +125,10 @@ class Hint:
         return f"Hint {self.number} of {self.total}: {self.text}"
 
     def _repr_html_(self):
-        style = _STYLE.format(edge=_GREY)
-        label = f"Hint {self.number} of {self.total}"
-        return f'<div class="learnable-hint" style="{style}"><b>{label}.</b> {html.escape(self.text)}</div>'
+        box = (
+            '<div class="learnable-hint" style="{{ style }}"><b>Hint {{ number }} of {{ total }}.</b> {{ text }}</div>'
+        )
+        return str(fill(box, style=_STYLE.format(edge=_GREY), **vars(self)))
 
 
 class Notebook(otter.Notebook):
@@ -236,14 +227,3 @@ def _find_notebook(name):
     raise FileNotFoundError(
         f"the exercise {name} is not in {Path.cwd()}. If you renamed it, write its new name into Notebook(...)."
     )
-
-
-def _hints_html(hints):
-    """Nest the hints, so that each one has to be asked for."""
-    inner = ""
-    for number in range(len(hints), 0, -1):
-        inner = (
-            f'<details style="margin:.2em 0 .2em .2em"><summary style="cursor:pointer">Hint {number} of {len(hints)}'
-            f'</summary><p style="margin:.2em 0 .2em 1.2em">{html.escape(hints[number - 1])}</p>{inner}</details>'
-        )
-    return inner

@@ -4,34 +4,19 @@ Everything that came from a submission is escaped. Hidden cases are reported by 
 and expected values appear only when the instructor asks for that (nobody hands in again).
 """
 
-import html
 import io
 import re
 from collections import Counter
+from pathlib import Path
 from statistics import fmean, median
 
-__all__ = ["feedback_names", "feedback_page", "problem_html", "summary_page"]
+from learnable._html import fill, markup, render
+
+__all__ = ["TEMPLATES", "feedback_names", "feedback_page", "summary_page"]
 
 _UNCONFINED = "Graded WITHOUT confinement: a submission could have tampered with the grader."
 
-_CSS = """
-:root{color-scheme:light dark;--ink:#1d2733;--soft:#5b6876;--line:#d5dbe3;--box:#f6f7f9;--good:#0b7a4b;--bad:#b3401f}
-@media(prefers-color-scheme:dark){:root{--ink:#e6ebf1;--soft:#aeb9c6;--line:#3a4552;--box:#1d232b;
---good:#6fd3ae;--bad:#ff9d76}
-svg.plot{filter:invert(.9) hue-rotate(180deg)}}
-body{font:16px/1.5 system-ui,"Segoe UI",Roboto,Arial,sans-serif;color:var(--ink);max-width:60rem;margin:2rem auto;
-padding:0 1rem;background:Canvas}
-h1{line-height:1.2}h2{border-bottom:1px solid var(--line);padding-bottom:.2rem;margin-top:2rem}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;
-border-bottom:1px solid var(--line)}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
-.bar{background:var(--line);border-radius:4px;height:.7rem;min-width:6rem}
-.bar i{display:block;height:100%;border-radius:4px;background:var(--good)}
-.ok{color:var(--good)}.no{color:var(--bad)}.soft{color:var(--soft)}
-.case{border:1px solid var(--line);border-radius:6px;padding:.5rem .8rem;margin:.4rem 0;background:var(--box)}
-pre{background:var(--box);border:1px solid var(--line);border-radius:6px;padding:.6rem;overflow:auto;max-height:16rem}
-figure{margin:1rem 0}svg{max-width:100%;height:auto}.scroll{overflow-x:auto}
-"""
+TEMPLATES = Path(__file__).with_name("templates")
 
 
 def feedback_names(students):
@@ -58,55 +43,14 @@ def feedback_page(student, handed_in, reveal=False):
     """Return the page of one student; ``reveal`` shows the inputs and expected values of hidden cases too."""
     score = sum(result["score"] for _, result in handed_in.values())
     possible = sum(result["possible"] for _, result in handed_in.values())
-    body = [f"<h1>{_e(student)}</h1>", f"<p><b>{score:g}</b> of {possible:g} points</p>", _bar(score / possible)]
-    for submitted, result in handed_in.values():
-        body.append(f"<h2>{_e(result['title'])}</h2>")
-        body.append(f'<p class="soft">{_e(submitted.file)}</p>')
-        if result["confinement"] == "none":
-            body.append(f"<p><b>{_UNCONFINED}</b></p>")
-        remarks = [*submitted.remarks, *result["remarks"]]
-        if remarks:
-            items = "".join(f"<li>{_e(r)}</li>" for r in remarks)
-            body.append(f"<p>What the grader noticed:</p><ul>{items}</ul>")
-        for name, question in result["questions"].items():
-            body.append(_question(name, question, reveal))
-        if reveal and result["output"].strip():  # a function can print the hidden cases it is asked about
-            body.append(
-                f"<details><summary>What the notebook printed (shortened)</summary>"
-                f"<pre>{_e(result['output'])}</pre></details>"
-            )
-    return _page(student, body)
+    values = {"score": score, "possible": possible, "handed_in": handed_in.values(), "unconfined": _UNCONFINED}
 
+    def told(case):
+        shown = reveal or not case["hidden"]
+        hint = {k: v for k, v in case["parts"].items() if k == "Think about" and case["outcome"] == "wrong"}
+        return (case["problem"], case["parts"]) if shown else (_hidden_problem(case), hint)
 
-def _question(name, question, reveal):
-    points = f"{question['score']:g} of {question['possible']:g}"
-    out = [f"<h3>{_e(name)}. {_e(question['title'])}: {points}</h3>"]
-    for case in question["cases"]:
-        mark = '<b class="ok">✓</b>' if case["passed"] else '<b class="no">✗</b>'
-        kind = ' <span class="soft">(hidden)</span>' if case["hidden"] else ""
-        points = f'<span class="soft">{case["points"] if case["passed"] else 0:g} of {case["points"]:g}</span>'
-        text = f"{mark} {_e(case['title'])}{kind} {points}"
-        if not case["passed"]:
-            shown = reveal or not case["hidden"]
-            problem = case["problem"] if shown else _hidden_problem(case)
-            hint = {k: v for k, v in case["parts"].items() if k == "Think about" and case["outcome"] == "wrong"}
-            text += problem_html(problem, case["parts"] if shown else hint)
-        out.append(f'<div class="case">{text}</div>')
-    if not all(case["passed"] for case in question["cases"]):
-        out.append(f"<p>Read again: <em>{_e(question['section'])}</em></p>")
-    return "".join(out)
-
-
-def problem_html(problem, parts):
-    """Return a problem and its labelled parts, styled so that a notebook shows them like a page."""
-    left = "text-align:left;vertical-align:top;border:0;padding:.1em .8em .1em 0"
-    rows = "".join(
-        f'<tr><td style="{left};opacity:.75;white-space:nowrap">{_e(label)}</td><td style="{left}">'
-        f'<code style="white-space:pre-wrap;overflow-wrap:anywhere;background:none">{_e(text)}</code></td></tr>'
-        for label, text in parts.items()
-    )
-    table = f'<table style="margin:.2em 0;border:none">{rows}</table>' if rows else ""
-    return f'<div style="margin:0 0 .4em 1.2em"><b>{_e(problem)}</b>{table}</div>'
+    return _page("feedback.html", title=student, reveal=reveal, told=told, **values)
 
 
 def _hidden_problem(case):
@@ -144,20 +88,21 @@ def summary_page(book, notes, alike=()):
     totals = {s: sum(r["score"] for _, r in handed_in.values()) for s, handed_in in students.items()}
     possible = book.possible()
     shares = [100 * t / possible for t in totals.values()]
-    body = ["<h1>Grades</h1>"]
-    if any(r["confinement"] == "none" for _, r in book.rows):
-        body.append(f"<p><b>{_UNCONFINED}</b></p>")
+    figures = histogram = ""
     if shares:
-        body.append(
-            f"<p>{len(shares)} students, {possible:g} points. Mean {fmean(shares):.1f} %, "
+        figures = (
+            f"{len(shares)} students, {possible:g} points. Mean {fmean(shares):.1f} %, "
             f"median {median(shares):.1f} %, {sum(s == 100 for s in shares)} with full points, "
-            f"{sum(s == 0 for s in shares)} with none.</p>"
+            f"{sum(s == 0 for s in shares)} with none."
         )
-        body += ["<h2>Scores</h2>", _histogram(shares)]
+        histogram = _histogram(shares)
+    exercises = []
     for chapter, assignment in book.assignments.items():
         results = [r for _, r in book.rows if r["chapter"] == chapter]
         if results:
-            body += [f"<h2>{_e(assignment.title)}</h2>", _questions(assignment, results), _cases(assignment, results)]
+            questions, cases = _questions(assignment, results), _cases(assignment, results)
+            facts = {"title": assignment.title, "count": len(results), "questions": questions, "cases": cases}
+            exercises.append(facts)
     statuses = Counter(r["status"] for _, r in book.rows)
     words = {
         "ok": "without remarks",
@@ -166,18 +111,20 @@ def summary_page(book, notes, alike=()):
         "unreadable": "could not be read",
         "wrong exercise": "are for another exercise",
     }
-    items = "".join(f"<li>{statuses[s]} {w}</li>" for s, w in words.items() if statuses[s])
-    body += ["<h2>Submissions</h2>", f"<ul>{items}</ul>"]
-    if alike:
-        items = "".join(f"<li>{_e(', '.join(group))}: {_e(', '.join(questions))}</li>" for group, questions in alike)
-        body.append(
-            "<p>Answers that agree up to names, comments and layout. This is a hint and not a verdict: "
-            f"a short question has few answers.</p><ul>{items}</ul>"
-        )
-    body += ["<h2>Students</h2>", _students(book, totals, possible)]
-    if notes:
-        body.append("<h2>This run</h2><ul>" + "".join(f"<li>{_e(n)}</li>" for n in notes) + "</ul>")
-    return _page("Grades", body)
+    return _page(
+        "summary.html",
+        title="Grades",
+        unconfined=_UNCONFINED if any(r["confinement"] == "none" for _, r in book.rows) else "",
+        figures=figures,
+        histogram=histogram,
+        exercises=exercises,
+        statuses=[(statuses[status], word) for status, word in words.items() if statuses[status]],
+        alike=alike,
+        students=_students(book, totals),
+        possible=possible,
+        failed=book.failed,
+        notes=notes,
+    )
 
 
 def hardest(book):
@@ -195,20 +142,14 @@ def _shares(assignment, results):
     return {name: fmean(q["score"] / q["possible"] for q in found) for name, found in questions.items() if found}
 
 
-def _students(book, totals, possible):
-    rows, names = [], feedback_names(book.students())
+def _students(book, totals):
+    """``(student, file name, points, remarks)`` of each student."""
+    names = feedback_names(book.students())
+    found = []
     for student, handed_in in sorted(book.students().items()):
-        remarks = [x for submitted, r in handed_in.values() for x in (*submitted.remarks, *r["remarks"])]
-        link = f'<a href="feedback/{_e(names[student])}">{_e(student)}</a>'
-        note = _e("; ".join(remarks[:3]) + (" …" if len(remarks) > 3 else ""))
-        rows.append(
-            f'<tr><td>{link}</td><td class="n">{totals[student]:g}</td>'
-            f'<td class="n">{100 * totals[student] / possible:.0f} %</td><td>{note}</td></tr>'
-        )
-    for submitted, why in book.failed:
-        rows.append(f"<tr><td>{_e(submitted.student)}</td><td></td><td></td><td>not graded: {_e(why)}</td></tr>")
-    head = '<tr><th>Student</th><th class="n">Points</th><th class="n">Share</th><th>Remarks</th></tr>'
-    return f'<div class="scroll"><table>{head}{"".join(rows)}</table></div>'
+        remarks = [x for submitted, result in handed_in.values() for x in (*submitted.remarks, *result["remarks"])]
+        found.append((student, names[student], totals[student], remarks))
+    return found
 
 
 def _questions(assignment, results):
@@ -224,26 +165,16 @@ def _questions(assignment, results):
     axes.set(xlim=(0, 112), xlabel="mean share of the points, %", xticks=range(0, 101, 20))
     axes.spines[["top", "right"]].set_visible(False)
     words = "; ".join(f"{label.strip()}: {share:.0f} %" for share, label in reversed(found))
-    return f"<p>Hardest at the top.</p>{_svg(figure, f'Mean share of the points by question. {words}')}"
+    return _svg(figure, f"Mean share of the points by question. {words}")
 
 
 def _cases(assignment, results):
-    rows = []
-    for name in assignment.questions:
-        for i, case in enumerate(assignment.test_file(name).test_cases):
-            passed = sum(r["questions"][name]["cases"][i]["passed"] for r in results)
-            share = passed / len(results)
-            kind = "hidden" if case.hidden else "public"
-            rows.append(
-                f'<tr><td>{_e(name)}</td><td>{_e(case.name)}</td><td>{kind}</td><td class="n">{case.points:g}</td>'
-                f'<td class="n">{passed}</td><td>{_bar(share)}</td></tr>'
-            )
-    head = (
-        '<tr><th></th><th>Case</th><th></th><th class="n">Points</th><th class="n">Passed</th>'
-        f"<th>of {len(results)}</th></tr>"
-    )
-    table = f'<div class="scroll"><table>{head}{"".join(rows)}</table></div>'
-    return f"<details><summary>Every case</summary>{table}</details>"
+    """``(question, case, how many passed it)`` of each case."""
+    return [
+        (name, case, sum(r["questions"][name]["cases"][i]["passed"] for r in results))
+        for name in assignment.questions
+        for i, case in enumerate(assignment.test_file(name).test_cases)
+    ]
 
 
 def _histogram(shares):
@@ -267,21 +198,13 @@ def _svg(figure, words):
     with matplotlib.rc_context({"svg.hashsalt": "learnable", "svg.fonttype": "none"}):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     text = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.S)
-    text = text[text.index("<svg") :].replace("<svg", f'<svg class="plot" role="img" aria-label="{_e(words)}"', 1)
-    return f"<figure>{text}</figure>"
-
-
-def _bar(share):
-    return f'<div class="bar" title="{100 * share:.0f} %"><i style="width:{100 * share:.1f}%"></i></div>'
-
-
-def _page(title, body):
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{_e(title)}</title><style>{_CSS}</style></head><body>{''.join(body)}</body></html>\n"
+    # Matplotlib escapes the labels that it draws.
+    drawn = markup(text[text.index("<svg") + len("<svg") :])
+    return fill(
+        '<figure><svg class="plot" role="img" aria-label="{{ words }}"{{ drawn }}</figure>', words=words, drawn=drawn
     )
 
 
-def _e(text):
-    return html.escape(str(text))
+def _page(template, **values):
+    css = markup("\n" + (TEMPLATES / "report.css").read_text(encoding="utf-8"))
+    return str(render(TEMPLATES / template, css=css, **values)) + "\n"

@@ -94,8 +94,8 @@ _CELLS = [
 ]
 
 
-def master_template(part, slug, title):
-    """Return a master notebook for a new chapter.
+def master_template(part, slug, title, sealed=()):
+    """Return a master notebook for a new chapter; ``sealed`` are the modules that answer its questions.
 
     Examples
     --------
@@ -108,5 +108,6 @@ def master_template(part, slug, title):
         cells.append(getattr(nbformat.v4, f"new_{kind}_cell")(text.replace("{slug}", slug).replace("{title}", title)))
         cells[-1]["id"] = f"master-{number:03d}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "learnable": {}}
+    ours = {"sealed": list(sealed)} if sealed else {}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "learnable": ours}
     return nbformat.v4.new_notebook(cells=cells, metadata=metadata)

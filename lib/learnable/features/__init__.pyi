@@ -1,18 +1,32 @@
+from .cmim_selection.binary_features import (
+    ThresholdFeatures as ThresholdFeatures,
+    edge_features as edge_features,
+)
+from .cmim_selection.selection import (
+    CMIMSelector as CMIMSelector,
+    cmim as cmim,
+)
 from .discretization import (
     MDLDiscretizer as MDLDiscretizer,
-    mdl_cuts as mdl_cuts,
 )
-from .fcbf_feature_selection import (
-    CFS as CFS,
+from .fcbf import (
     FCBF as FCBF,
-    FOCUS as FOCUS,
-    ReliefF as ReliefF,
-    fold_scores as fold_scores,
-    inconsistency as inconsistency,
     joint_redundancy as joint_redundancy,
-    paired_comparison as paired_comparison,
     predominant_features as predominant_features,
     su_matrix as su_matrix,
+)
+from .filters import (
+    CFS as CFS,
+    FOCUS as FOCUS,
+    ReliefF as ReliefF,
+    inconsistency as inconsistency,
+)
+from .fssem.criteria import (
+    cross_projection as cross_projection,
+    trace_criterion as trace_criterion,
+)
+from .fssem.selector import (
+    FSSEM as FSSEM,
 )
 from .information import (
     code_columns as code_columns,
@@ -22,49 +36,45 @@ from .information import (
     mutual_information as mutual_information,
     symmetrical_uncertainty as symmetrical_uncertainty,
 )
+from .selectors import (
+    ColumnSelector as ColumnSelector,
+    DiscreteSelector as DiscreteSelector,
+)
+from .socp.cantelli import (
+    cantelli_bound as cantelli_bound,
+)
+from .socp.moments import (
+    minimax_probability_machine as minimax_probability_machine,
+)
+from .socp.paths import (
+    eta_path as eta_path,
+    loo_selection as loo_selection,
+)
+from .socp.selectors import (
+    LPSelector as LPSelector,
+    RobustSOCPSelector as RobustSOCPSelector,
+    SOCPSelector as SOCPSelector,
+    SparseFisher as SparseFisher,
+)
 from .subsets import (
     EstimatorSubsets as EstimatorSubsets,
     NaiveBayesSubsets as NaiveBayesSubsets,
     SubsetEvaluator as SubsetEvaluator,
 )
-from .socp_feature_selection import (
-    LPSelector as LPSelector,
-    RobustSOCPSelector as RobustSOCPSelector,
-    SOCPSelector as SOCPSelector,
-    SparseFisher as SparseFisher,
-    cantelli_bound as cantelli_bound,
-    eta_path as eta_path,
-    loo_selection as loo_selection,
-    minimax_probability_machine as minimax_probability_machine,
-)
-from .unsupervised_feature_selection import (
-    FSSEM as FSSEM,
-    EMClusterer as EMClusterer,
-    cross_projection as cross_projection,
-    em_k as em_k,
-    trace_criterion as trace_criterion,
-)
-from .selectors import (
-    ColumnSelector as ColumnSelector,
-    DiscreteSelector as DiscreteSelector,
-)
-from .cmim_feature_selection import (
-    CMIMSelector as CMIMSelector,
-    FeatureBoost as FeatureBoost,
-    NaiveBayesThreshold as NaiveBayesThreshold,
-    ThresholdFeatures as ThresholdFeatures,
-    cmim as cmim,
-    edge_features as edge_features,
-    filter_features as filter_features,
-)
-from .randomized_variable_elimination import (
+from .variable_elimination.estimators import (
     RVE as RVE,
     RVErS as RVErS,
+)
+from .variable_elimination.schedule import (
+    rve_schedule as rve_schedule,
+)
+from .variable_elimination.search import (
+    rve as rve,
+    rvers as rvers,
+)
+from .variable_elimination.wrappers import (
     backward_elimination as backward_elimination,
     filter_selection as filter_selection,
     forward_selection as forward_selection,
     gain_ratio as gain_ratio,
-    rve as rve,
-    rve_schedule as rve_schedule,
-    rvers as rvers,
 )

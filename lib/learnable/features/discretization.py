@@ -20,46 +20,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable._inner import copy_to
 from learnable.features.information import whole_xlogx
-from learnable.validation import check_finite_array, encode_labels
+from learnable.validation import encode_labels
 
-__all__ = ["MDLDiscretizer", "mdl_cuts"]
-
-
-def mdl_cuts(x, y):
-    """Places where a continuous column is cut, in increasing order.
-
-    Parameters
-    ----------
-    x : array-like of shape (n,)
-        Finite numbers.
-    y : array-like of shape (n,)
-        Class labels.
-
-    Returns
-    -------
-    ndarray of float64
-        Midpoints between neighbouring values; empty if no cut pays for itself. Of equally good cuts the smallest is
-        taken.
-
-    Notes
-    -----
-    Fayyad and Irani 1993, eq. 9. Cost O(n log n) for sorting and O(n k) for each level of cuts.
-
-    Examples
-    --------
-    >>> mdl_cuts([1, 2, 3, 4, 11, 12, 13, 14], ["a"] * 4 + ["b"] * 4)
-    array([7.5])
-    >>> mdl_cuts([1, 2, 3, 4], ["a", "b", "a", "b"])
-    array([], dtype=float64)
-    """
-    x = check_finite_array(x, "x", ndim=1)
-    values, codes = encode_labels(y)
-    if len(x) != len(codes):
-        raise ValueError(f"y: {len(codes)} labels for {len(x)} values")
-    if len(x) == 0:
-        raise ValueError("x: at least one value is expected")
-    table, unit = whole_xlogx(len(x))
-    return _column_cuts(x, codes.astype(np.int64), len(values), table, unit)
+__all__ = ["MDLDiscretizer"]
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

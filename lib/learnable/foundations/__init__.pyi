@@ -1,25 +1,21 @@
-from .bayes_decision_theory import (
+from .cost_sensitive import (
     CostSensitiveClassifier as CostSensitiveClassifier,
     RejectClassifier as RejectClassifier,
-    cost_threshold as cost_threshold,
-    coverage_threshold as coverage_threshold,
-    error_reject_curve as error_reject_curve,
 )
-from .classical_rules import (
-    KNN as KNN,
-    CARTClassifier as CARTClassifier,
-    CARTRegressor as CARTRegressor,
-    HistogramRule as HistogramRule,
-    MedianTree as MedianTree,
-    ParametricPlugIn as ParametricPlugIn,
-    PlugIn as PlugIn,
-    PlugInDensity as PlugInDensity,
-    Regressogram as Regressogram,
-)
-from .vc_theory import (
-    SRM as SRM,
+from .erm import (
     KIntervalERM as KIntervalERM,
-    growth_function as growth_function,
+)
+from .plug_in import (
+    ParametricPlugIn as ParametricPlugIn,
+)
+from .srm import (
+    SRM as SRM,
+)
+from .tail_bounds import (
     sample_complexity as sample_complexity,
-    vc_dimension as vc_dimension,
+)
+from .voting import (
+    HistogramRule as HistogramRule,
+    KNN as KNN,
+    Regressogram as Regressogram,
 )

@@ -19,7 +19,6 @@ __all__ = [
     "TailBound",
     "erm_mean",
     "erm_tail",
-    "hoeffding",
     "pac_radius",
     "sample_complexity",
     "vc_mean",
@@ -34,11 +33,9 @@ class TailBound:
 
     Examples
     --------
-    >>> bound = hoeffding()
+    >>> bound = TailBound(np.log(2.0), 0.0, 2.0)  # Hoeffding: 2 exp(-2 n eps^2)
     >>> round(float(bound.tail(0.1, 100)), 4), int(bound.n(0.05, 0.05))
     (0.2707, 738)
-    >>> round(float(TailBound(np.log(2.0), 0.0, 2.0).tail(0.1, 100)), 4)
-    0.2707
     """
 
     log_factor: float
@@ -120,40 +117,6 @@ class TailBound:
         return self.log_factor + self.degree * np.log1p(self.samples * n)
 
 
-def hoeffding():
-    """One fixed set: 2 exp(−2nε²), (2.7.1).
-
-    Examples
-    --------
-    >>> int(hoeffding().n(0.05, 0.05))
-    738
-    """
-    return TailBound(np.log(2.0), 0.0, 2.0)
-
-
-def dkw():
-    """Half-lines: 2 exp(−2nε²) with Massart's sharp constant, the yardstick for the bounds below.
-
-    Examples
-    --------
-    >>> round(float(dkw().tail(0.05, 1000)), 4)
-    0.0135
-    """
-    return TailBound(np.log(2.0), 0.0, 2.0)
-
-
-def finite_class(size):
-    """A class of ``size`` sets: 2|A| exp(−2nε²), (2.7.2).
-
-    Examples
-    --------
-    >>> int(finite_class(100).n(0.05, 0.05))
-    1659
-    """
-    size = _positive(size, "size")
-    return TailBound(np.log(2.0) + np.log(size), 0.0, 2.0)
-
-
 def vc_tail(V=None, log_shatter=None, exponent=32.0):
     """VC inequality: 8 S(n) exp(−nε²/32), (2.7.3), with S(n) ≤ (n+1)^V, (2.7.7).
 
@@ -179,17 +142,6 @@ def vc_tail(V=None, log_shatter=None, exponent=32.0):
     return TailBound(np.log(8.0), _dimension(V), 1.0 / exponent)
 
 
-def vapnik_tail(V):
-    """Vapnik's variant: 4 S(2n) exp(−n(ε − 1/n)²), (2.7.17), with S(2n) ≤ (2n+1)^V; for ε > 1/n.
-
-    Examples
-    --------
-    >>> int(vapnik_tail(3).n(0.1, 0.05))
-    3076
-    """
-    return TailBound(np.log(4.0), _dimension(V), 1.0, shift=1.0, samples=2.0)
-
-
 def erm_tail(V, exponent=32.0):
     """Excess risk of the empirical risk minimiser: 8 (n+1)^V exp(−nε²/128), (2.7.14): `vc_tail` at ε/2.
 
@@ -206,17 +158,6 @@ def erm_tail(V, exponent=32.0):
     574173
     """
     return TailBound(np.log(8.0), _dimension(V), 1.0 / (4.0 * _positive(exponent, "exponent")))
-
-
-def zero_error_tail(V):
-    """Where some classifier of the class never errs: 2 S(2n) 2^(−nε/2), with S(2n) ≤ (2n+1)^V. Linear in ε.
-
-    Examples
-    --------
-    >>> int(zero_error_tail(3).n(0.1, 0.05))
-    739
-    """
-    return TailBound(np.log(2.0), _dimension(V), 0.5 * np.log(2.0), samples=2.0, power=1.0)
 
 
 @dataclass(frozen=True)
@@ -346,18 +287,6 @@ def sample_complexity(eps, delta, V, kind="erm", exponent=32.0):
         return MeanBound(4.0 if kind == "erm_mean" else 2.0).n(eps, V)
     bound = erm_tail(V, exponent) if kind == "erm" else vc_tail(V, exponent=exponent)
     return bound.n(eps, delta)
-
-
-def tail_to_mean(C, A):
-    """If P(Z > ε) ≤ C exp(−Aε²) for all ε > 0, then EZ ≤ √((ln C + 1)/A): Proposition 2.7.1, for C ≥ 1.
-
-    >>> float(tail_to_mean(np.e, 2.0))
-    1.0
-    """
-    C, A = check_finite_array(C, "C"), _positive(A, "A")
-    if (C < 1).any():
-        raise ValueError("C must be at least 1: a probability bound below 1 at eps = 0 is no bound for Z >= 0")
-    return np.sqrt((np.log(C) + 1.0) / A)
 
 
 def _positive(value, name):

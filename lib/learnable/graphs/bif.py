@@ -91,7 +91,7 @@ def write_bif(network, path=None):
 
     Examples
     --------
-    >>> from learnable.graphs.discrete import DiscreteNetwork
+    >>> from learnable.graphs import DiscreteNetwork
     >>> print(write_bif(DiscreteNetwork([[0]], [[0.25, 0.75]])))
     network unknown {
     }

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from learnable.datasets import graphical
 from learnable.graphs._walks import Lists, colliders, reachable, separated, topological_order
 from learnable.validation import check_has, check_rng, check_scalar
 
@@ -372,13 +373,10 @@ def random_dag(n_nodes, n_neighbors, random_state=None):
     degree = check_scalar(n_neighbors, "n_neighbors", low=0, high=max(p - 1, 0))
     rng = check_rng(random_state)
     order = rng.permutation(p)
-    forward = np.triu(rng.random((p, p)) < degree / max(p - 1, 1), 1)
+    forward, _ = graphical.random_dag(p, degree, shuffle=False, random_state=rng)
     matrix = np.zeros((p, p), dtype=bool)
     matrix[np.ix_(order, order)] = forward
     return DAG(matrix)
-
-
-# --- checks ----------------------------------------------------------------------------------------------------------
 
 
 def _square_bool(values, name):
@@ -436,9 +434,6 @@ def _query_array(queries, p):
     if (x == y).any() or (given == x).any() or (given == y).any():
         raise ValueError("x, y and given must be disjoint")
     return rows
-
-
-# --- compiled ---------------------------------------------------------------------------------------------------------
 
 
 def _words(matrix):

@@ -1,6 +1,6 @@
-"""Judges of conditional independence: tests on data, and perfect or listed answers for theory and worked examples.
+"""Tests of conditional independence: on data, and perfect or listed answers for theory and worked examples.
 
-A judge has ``n_nodes``, ``independent(i, j, given)`` and ``n_tests``; algorithms that learn graphs from independences
+A test has ``n_nodes``, ``independent(i, j, given)`` and ``n_tests``; algorithms that learn graphs from independences
 take any object with these. For Gaussian data the partial correlation rho of i and j given S is compared with zero by
 Fisher's transformation: independent if sqrt(n - |S| - 3) |atanh(rho)| <= Phi^-1(1 - alpha/2), which is the same as
 |rho| <= tanh(...) and needs no logarithm for a test.
@@ -38,7 +38,7 @@ NOTHING = 1e-11
 WHOLE = (int, np.integer)  # a tuple: a union would be built anew for each of many questions
 
 
-class _Judge:
+class _CITest:
     """Counts questions by the size of the conditioning set, and checks the nodes."""
 
     n_nodes = 0
@@ -74,7 +74,7 @@ class _Judge:
         return given
 
 
-class GaussianIndependence(_Judge):
+class GaussianIndependence(_CITest):
     """Test partial correlations against zero with Fisher's transformation.
 
     Parameters
@@ -99,8 +99,8 @@ class GaussianIndependence(_Judge):
     Examples
     --------
     >>> chain = np.linalg.inv([[1.0, -0.5, 0.0], [-0.5, 1.25, -0.5], [0.0, -0.5, 1.0]])
-    >>> judge = GaussianIndependence(covariance=chain, n_samples=1000)
-    >>> judge.independent(0, 2), judge.independent(0, 2, [1]), judge.tests_by_size
+    >>> ci_test = GaussianIndependence(covariance=chain, n_samples=1000)
+    >>> ci_test.independent(0, 2), ci_test.independent(0, 2, [1]), ci_test.tests_by_size
     (False, True, (1, 1))
     """
 
@@ -161,7 +161,7 @@ class GaussianIndependence(_Judge):
         return float(2 * stats.norm.sf(np.sqrt(room) * abs(np.arctanh(min(abs(rho), 1 - 1e-16)))))
 
 
-class OracleIndependence(_Judge):
+class OracleIndependence(_CITest):
     """Perfect answers: d-separation in a known DAG, of which some nodes may be hidden.
 
     Parameters
@@ -196,7 +196,7 @@ class OracleIndependence(_Judge):
         return self._known[key]
 
 
-class ListedIndependence(_Judge):
+class ListedIndependence(_CITest):
     """Answers from a list: independent if it says so, dependent otherwise.
 
     Parameters
@@ -207,8 +207,8 @@ class ListedIndependence(_Judge):
 
     Examples
     --------
-    >>> judge = ListedIndependence(3, [(0, 2, [1])])
-    >>> judge.independent(2, 0, [1]), judge.independent(0, 2)
+    >>> ci_test = ListedIndependence(3, [(0, 2, [1])])
+    >>> ci_test.independent(2, 0, [1]), ci_test.independent(0, 2)
     (True, False)
     """
 
@@ -230,7 +230,7 @@ class ListedIndependence(_Judge):
         return (frozenset((i, j)), frozenset(given)) in self.statements
 
 
-class GSquareIndependence(_Judge):
+class GSquareIndependence(_CITest):
     """The likelihood-ratio test for discrete columns, G^2 = 2 sum N log(N N_s / (N_i N_j)), stratum by stratum.
 
     Degrees of freedom are (rows - 1)(columns - 1) in each stratum of the conditioning columns, counting rows and
@@ -246,8 +246,8 @@ class GSquareIndependence(_Judge):
     Examples
     --------
     >>> x = np.tile([0, 0, 1, 1], 25)
-    >>> judge = GSquareIndependence(np.column_stack([x, x, np.tile([0, 1], 50)]))
-    >>> judge.independent(0, 1), judge.independent(0, 2)
+    >>> ci_test = GSquareIndependence(np.column_stack([x, x, np.tile([0, 1], 50)]))
+    >>> ci_test.independent(0, 1), ci_test.independent(0, 2)
     (False, True)
     """
 
@@ -318,10 +318,10 @@ def partial_correlation(covariance, i, j, given=()):
     >>> partial_correlation([[1, 0.5, 0.5], [0.5, 1, 0.25], [0.5, 0.25, 1]], 1, 2, [0])
     0.0
     """
-    judge = _Judge()
+    ci_test = _CITest()
     correlation = _covariance_correlation(check_symmetric(covariance, "covariance"))
-    judge._start(len(correlation))
-    given = judge._question(i, j, given)
+    ci_test._start(len(correlation))
+    given = ci_test._question(i, j, given)
     return float(_partial(correlation, i, j, np.array(given, dtype=np.int64)))
 
 

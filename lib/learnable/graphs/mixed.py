@@ -367,9 +367,6 @@ def draw_graph(graph, ax, positions=None, labels=None, highlight=None):
     return positions
 
 
-# --- checks and small helpers ----------------------------------------------------------------------------------------
-
-
 def _pairs(matrix):
     return tuple(map(tuple, np.argwhere(matrix).tolist()))
 
@@ -413,9 +410,6 @@ def _radius(positions):
     distances = np.linalg.norm(positions[:, None] - positions, axis=2)
     np.fill_diagonal(distances, np.inf)
     return 0.19 * float(np.median(distances.min(axis=1)))
-
-
-# --- compiled --------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True)

@@ -1,16 +1,21 @@
-from .debiased_lasso import (
+from .debiased_lasso.inference import (
     DebiasedLasso as DebiasedLasso,
     adjust_pvalues as adjust_pvalues,
-    multi_split as multi_split,
-    ridge_projection as ridge_projection,
-    scaled_lasso as scaled_lasso,
-    sqrt_lasso as sqrt_lasso,
 )
-from .quic_graphical_lasso import (
-    QUIC as QUIC,
+from .debiased_lasso.scaled import (
+    scaled_lasso as scaled_lasso,
+)
+from .neighbourhoods import (
+    neighbourhood_lasso as neighbourhood_lasso,
+)
+from .quic.estimators import (
     GraphicalLassoQUIC as GraphicalLassoQUIC,
     GraphicalLassoQUICCV as GraphicalLassoQUICCV,
-    l1_logistic as l1_logistic,
-    neighbourhood_lasso as neighbourhood_lasso,
     quic_path as quic_path,
+)
+from .quic.logistic import (
+    l1_logistic as l1_logistic,
+)
+from .quic.solver import (
+    QUIC as QUIC,
 )

@@ -1,35 +1,43 @@
-from .functions import (
-    ANOVA as ANOVA,
+from .functions.elementary import (
     Gaussian as Gaussian,
     Linear as Linear,
     Polynomial as Polynomial,
     as_kernel as as_kernel,
+)
+from .functions.points import (
     center_gram as center_gram,
 )
-from .kernels_and_regression import (
-    EpsilonRidge as EpsilonRidge,
-    EpsilonSVR as EpsilonSVR,
-    KernelRidge as KernelRidge,
-    Lasso as Lasso,
-    NystroemRidge as NystroemRidge,
+from .random_features import (
     RandomFourierFeatures as RandomFourierFeatures,
     RandomFourierRidge as RandomFourierRidge,
-    Ridge as Ridge,
-    TextKernel as TextKernel,
-    kernel_ridge_path as kernel_ridge_path,
-    ridge_path as ridge_path,
 )
-from .support_vector_machines import (
+from .ridge import (
+    KernelRidge as KernelRidge,
+    kernel_ridge_path as kernel_ridge_path,
+)
+from .svm.linear import (
     DualCoordinateSVM as DualCoordinateSVM,
+)
+from .svm.machines import (
     HardMarginSVM as HardMarginSVM,
     NuSVM as NuSVM,
-    PegasosSVM as PegasosSVM,
     SoftMarginSVM as SoftMarginSVM,
     SquaredNuSVM as SquaredNuSVM,
+)
+from .svm.report import (
     support_vector_report as support_vector_report,
 )
-from .svm_regularization_path import (
-    OneVersusRestPath as OneVersusRestPath,
+from .svm_path.path import (
     SVMPath as SVMPath,
+)
+from .svm_path.validation import (
+    OneVersusRestPath as OneVersusRestPath,
     cv_path as cv_path,
+)
+from .svr import (
+    EpsilonRidge as EpsilonRidge,
+    EpsilonSVR as EpsilonSVR,
+)
+from .text import (
+    TextKernel as TextKernel,
 )

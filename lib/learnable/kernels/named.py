@@ -5,7 +5,7 @@ import numpy as np
 from learnable.kernels.functions import Gaussian, Kernel, Linear, Polynomial, Precomputed, Scaled, as_kernel
 from learnable.validation import check_choice, check_scalar
 
-__all__ = ["named_gamma", "named_kernel"]
+__all__ = ["KernelMixin", "named_gamma", "named_kernel"]
 
 # Beyond this many times the spread of the points, their distance from the origin costs digits that count.
 _FAR = 10.0
@@ -91,3 +91,23 @@ def far_centre(kernel, X):
     centre = X.mean(axis=0)
     spread = np.linalg.norm(X - centre) / np.sqrt(X.shape[0])
     return centre if np.linalg.norm(centre) > _FAR * spread else None
+
+
+class KernelMixin:
+    """An estimator with the parameters `kernel`, `gamma`, `degree` and `coef0`, that may be given a kernel matrix.
+
+    Examples
+    --------
+    >>> from learnable.kernels import KernelRidge
+    >>> issubclass(KernelRidge, KernelMixin), KernelRidge("precomputed").__sklearn_tags__().input_tags.pairwise
+    (True, True)
+    """
+
+    def _named_kernel(self, X):
+        """The kernel that the parameters stand for, with the training data X."""
+        return named_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+        return tags

@@ -17,7 +17,6 @@ from learnable.validation import check_finite_array, check_scalar, check_symmetr
 
 __all__ = [
     "SupportRates",
-    "cholesky",
     "edge_list",
     "factor",
     "factor_inverse",
@@ -38,19 +37,6 @@ class SupportRates(NamedTuple):
     fpr: float
 
 
-def check_precision(A, name="precision"):
-    """Return `A` as a symmetric float64 matrix after checking that it is positive definite. O(p^3 / 3).
-
-    Examples
-    --------
-    >>> check_precision(np.eye(2)).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
-    A = check_symmetric(A, name)
-    cholesky(A, name)
-    return A
-
-
 def is_positive_definite(A):
     """Whether the symmetric matrix `A` has a Cholesky factor, the cheapest reliable test. O(p^3 / 3).
 
@@ -64,48 +50,6 @@ def is_positive_definite(A):
     (True, False)
     """
     return factor(check_symmetric(A)) is not None
-
-
-def cholesky(A, name="A"):
-    """Lower triangular L with A = L L'; raises ValueError where `A` is not positive definite. O(p^3 / 3).
-
-    Parameters
-    ----------
-    A : array-like of shape (p, p)
-    name : str, default="A"
-        The argument's name, for the message.
-
-    Examples
-    --------
-    >>> cholesky([[4, 2], [2, 5]]).tolist()
-    [[2.0, 0.0], [1.0, 2.0]]
-    """
-    L = factor(check_symmetric(A, name))
-    if L is None:
-        raise ValueError(f"{name} must be positive definite, but its Cholesky factorisation breaks down")
-    return np.tril(L.T)
-
-
-def inverse_and_logdet(A, name="A"):
-    """Inverse and log-determinant of a positive definite matrix from one Cholesky factorisation. O(p^3).
-
-    Returns
-    -------
-    inverse : ndarray of shape (p, p)
-        Exactly symmetric.
-    logdet : float
-
-    Examples
-    --------
-    >>> inverse, logdet = inverse_and_logdet([[5, 2], [2, 1]])
-    >>> inverse.round(6).tolist(), abs(round(logdet, 6))
-    ([[1.0, -2.0], [-2.0, 5.0]], 0.0)
-    """
-    L = factor(check_symmetric(A, name))
-    if L is None:
-        raise ValueError(f"{name} must be positive definite, but its Cholesky factorisation breaks down")
-    logdet = factor_logdet(L)
-    return factor_inverse(L), logdet
 
 
 def gaussian_log_likelihood(precision, S):
@@ -131,9 +75,7 @@ def gaussian_log_likelihood(precision, S):
     precision, S = check_symmetric(precision, "precision"), check_symmetric(S, "S")
     if S.shape != precision.shape:
         raise ValueError(f"S must have the shape of the precision, {precision.shape}, got {S.shape}")
-    L = factor(precision)
-    if L is None:
-        raise ValueError("precision must be positive definite, but its Cholesky factorisation breaks down")
+    L = _definite_factor(precision)
     p = len(S)
     return 0.5 * (factor_logdet(L) - float(np.vdot(S, precision)) - p * float(np.log(2.0 * np.pi)))
 
@@ -152,9 +94,10 @@ def partial_correlations(precision):
     >>> partial_correlations([[4, -2], [-2, 4]]).tolist()
     [[1.0, 0.5], [0.5, 1.0]]
     """
-    precision = check_precision(precision)
+    precision = check_symmetric(precision, "precision")
+    _definite_factor(precision)
     d = np.sqrt(np.diagonal(precision))
-    rho = -precision / np.multiply.outer(d, d)
+    rho = -precision / d[:, None] / d
     np.fill_diagonal(rho, 1.0)
     return rho
 
@@ -287,6 +230,14 @@ def factor(A, *, overwrite=False):
     return L if info == 0 else None
 
 
+def _definite_factor(precision):
+    """The factor of a precision matrix, or a ValueError where there is none."""
+    L = factor(precision)
+    if L is None:
+        raise ValueError("precision must be positive definite, but its Cholesky factorisation breaks down")
+    return L
+
+
 def _diagonal_of_factor(L):
     """The diagonal of what :func:`factor` returned; anything else is refused, as far as that can be seen in O(p)."""
     if not (isinstance(L, np.ndarray) and L.dtype == np.float64 and L.ndim == 2 and L.shape[0] == L.shape[1] > 0):
@@ -328,6 +279,7 @@ def factor_inverse(L):
            [-1.,  2.]])
     """
     _diagonal_of_factor(L)
+    # LAPACK fills the upper triangle in Fortran order, which is the lower one of the transpose, in C order.
     inverse = lapack.dpotri(L, lower=0, overwrite_c=L.flags.writeable)[0].T
     _copy_lower_to_upper(inverse)
     return inverse
@@ -356,6 +308,7 @@ def component_labels(starts, cols):
             while root[b] != b:
                 root[b] = root[root[b]]
                 b = root[b]
+            # The smaller one becomes the root, so that labels come out in the order of the first variables.
             if a < b:
                 root[b] = a
             else:

@@ -15,7 +15,6 @@ from learnable.validation import (
     check_finite_array,
     check_magnitude,
     check_scalar,
-    check_symmetric,
     check_weights,
 )
 
@@ -158,19 +157,6 @@ def solve_symmetric(S, B):
     keep = values > 1e-12 * max(values[-1], 1e-300)
     inverse = vectors[:, keep] / values[keep]
     return ((inverse @ (vectors[:, keep].T @ right)).T / scale).T
-
-
-def check_covariance(S, d, name):
-    """Return S as a symmetric positive semidefinite (d, d) matrix; a number means S times the identity."""
-    S = check_finite_array(S, name)
-    if S.ndim == 0:
-        S = S * np.eye(d)
-    if S.shape != (d, d):
-        raise ValueError(f"{name} must have shape ({d}, {d}), got {S.shape}")
-    S = check_symmetric(S, name)
-    if linalg.eigvalsh(S)[0] < -1e-10 * max(np.abs(S).max(), 1e-300):
-        raise ValueError(f"{name} must be a covariance matrix: symmetric and positive semidefinite")
-    return S
 
 
 def check_mean(m, name, size=None):

@@ -1,5 +1,5 @@
 """Exact nearest neighbours with a stated order: by distance, and among equal distances by index."""
 
-from learnable.neighbors.index import NeighborIndex, squared_distances
+from learnable.neighbors.index import NeighborIndex
 
-__all__ = ["NeighborIndex", "squared_distances"]
+__all__ = ["NeighborIndex"]

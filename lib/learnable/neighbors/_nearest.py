@@ -40,6 +40,7 @@ def offer(best, who, value, index):
     """
     k = len(best)
     if k <= _SORTED:
+        # Insertion: nearly all offers end at the first comparison, once the list holds good candidates.
         at = k - 1
         if _after(value, index, best[at], who[at]):
             return best[at]
@@ -76,7 +77,7 @@ def _sink(best, who, size, value, index):
 
 @njit(cache=True)
 def settle(best, who):
-    """Sort a heap, in place."""
+    """Sort a heap, in place: the farthest goes to the end of what is left, again and again."""
     if len(best) <= _SORTED:
         return
     for last in range(len(best) - 1, 0, -1):

@@ -75,10 +75,13 @@ def _arrange(X, order, room):
         start, stop = stack[size]
         if stop - start <= LEAF:
             continue
+        # Cut at a multiple of the largest LEAF^p below the size, not at the median itself: then consecutive leaves fill
+        # groups, and groups of groups, without a remainder, and a child is found by arithmetic.
         unit = LEAF
         while unit * LEAF < stop - start:
             unit *= LEAF
         middle = start + max(1, -(-(stop - start) // unit) // 2) * unit
+        # A sample decides on the axis: a bad cut makes boxes wider and the search slower, but never wrong.
         axis, widest = 0, -1.0
         step = max(1, (stop - start) // _SAMPLE)
         for j in range(d):
@@ -108,9 +111,10 @@ def _select(room, order, start, stop, middle):
                 sample[at] = sample[at - 1]
                 at -= 1
             sample[at] = key
+        # The element of the sample at the rank that is sought, so that the smaller part is left.
         pivot = sample[len(sample) * (middle - low) // (high - low)]
         border = _part(room, order, low, high, pivot, False)
-        if border == low:  # the pivot is the smallest key
+        if border == low:  # the pivot is the smallest key; without a second pass equal keys would never end
             border = _part(room, order, low, high, pivot, True)
             if middle <= border:
                 return
@@ -143,6 +147,7 @@ def _fill(X, order, tree):
     """Copy the points into their leaves, and compute the boxes from the leaves upwards."""
     points, indices, boxes, offsets = tree
     n, d = X.shape
+    # A box that is nowhere: infinitely far from every query, so that it is never entered.
     boxes[:] = np.inf
     for leaf in range(len(points)):
         inside = min(LEAF, n - leaf * LEAF)
@@ -165,7 +170,7 @@ def _fill(X, order, tree):
             for j in range(d):
                 low, high = np.inf, -np.inf
                 for place in range(LEAF):
-                    if below[2 * j, place] < np.inf:
+                    if below[2 * j, place] < np.inf:  # not a place without a leaf
                         low, high = min(low, below[2 * j, place]), max(high, below[2 * j + 1, place])
                 box[2 * j, child], box[2 * j + 1, child] = low, high
 
@@ -184,6 +189,7 @@ def search_tree(tree, Q, rows, hidden, distances, neighbours):
         worst, level = best[0], top
         low = box_distances(boxes, offsets[top], query, bounds[top])
         while True:
+            # Strictly: at equal distance the smaller index wins, and it may be in this box.
             if low > worst:
                 level += 1
                 if level > top:
@@ -191,7 +197,7 @@ def search_tree(tree, Q, rows, hidden, distances, neighbours):
                 low = smallest(bounds[level])
                 continue
             place = place_of(bounds[level], low)
-            bounds[level, place] = np.inf
+            bounds[level, place] = np.inf  # visited
             child = node[level] * LEAF + place
             if level > 0:
                 level -= 1
@@ -199,6 +205,7 @@ def search_tree(tree, Q, rows, hidden, distances, neighbours):
                 low = box_distances(boxes, offsets[level] + child, query, bounds[level])
                 continue
             visits += 1
+            # Smallest first, again and again, instead of a sort: mostly none or one of a leaf is near enough.
             low = leaf_distances(points, child, query, found)
             while low <= worst:
                 place = place_of(found, low)

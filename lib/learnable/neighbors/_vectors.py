@@ -2,7 +2,12 @@
 
 A compiler turns a loop over points into vector instructions, but it keeps the sums over the coordinates in memory; the
 functions here keep them in registers, which is three to five times quicker. They are written as LLVM vectors of LEAF
-numbers, which every CPU's back end splits into registers of its own width.
+numbers, which every CPU's back end splits into registers of its own width. Each has a line of numpy that says the
+same, in ``tests/neighbors/test_vectors.py``.
+
+A leaf is a block of rows, one for each coordinate, and a row holds that coordinate of its LEAF points: so the loop over
+coordinates loads one vector a turn, and nothing is ever gathered. No function here knows the number of points: places
+without a point hold infinity.
 """
 
 from llvmlite import ir
@@ -38,12 +43,14 @@ def _leaf_pointer(context, builder, kind, array, leaf, element):
 
 def _spread(builder, scalar, vector):
     """A vector with the same number in all places."""
+    # Insert into place 0, then shuffle with a mask of zeros: the idiom that back ends turn into one broadcast.
     seed = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), LEAF), [0] * LEAF)
     return builder.shuffle_vector(seed, ir.Constant(vector, ir.Undefined), zeros)
 
 
 def _load(builder, pointer, row, width):
+    # Aligned as one number is, not as the vector type asks for: a slice of an array may start anywhere.
     return builder.load(builder.gep(pointer, [row]), align=width)
 
 
@@ -59,6 +66,7 @@ def _products(context, builder, signature, args, queries):
     table = context.make_array(signature.args[2])(context, builder, args[2])
     columns = builder.extract_value(table.shape, 1)
     one = context.get_constant(types.intp, 1)
+    # Stack slots, because the loop changes them; LLVM makes registers of them, as no address of them is passed on.
     sums = [cgutils.alloca_once(builder, vector) for _ in range(queries)]
     places = []
     first = _load(builder, pointer, context.get_constant(types.intp, 0), 4)
@@ -66,6 +74,7 @@ def _products(context, builder, signature, args, queries):
         builder.store(first, total)
         row = builder.add(args[3], context.get_constant(types.intp, number))
         places.append(builder.gep(table.data, [builder.mul(row, columns)]))
+    # One rounding or two, as the CPU likes: the bound on the error of these float32 values covers both.
     fused = _function(builder, f"llvm.fmuladd.v{LEAF}f32", vector, [vector] * 3)
     with cgutils.for_range_slice(builder, one, rows, one) as (row, _):
         values = _load(builder, pointer, row, 4)
@@ -135,6 +144,7 @@ def box_distances(typingctx, boxes, group, query, out):
         below = builder.fsub(_load(builder, pointer, row, 8), centre)
         above = builder.fsub(centre, _load(builder, pointer, builder.add(row, row.type(1)), 8))
         apart = builder.select(builder.fcmp_ordered(">", below, above), below, above)
+        # The larger of two gaps of which at most one is positive, or zero inside the box.
         zero = ir.Constant(apart.type, [0.0] * LEAF)
         return builder.select(builder.fcmp_ordered(">", apart, zero), apart, zero)
 
@@ -155,6 +165,7 @@ def _sum_of_squares(gap_of, rows_each):
             centre = _spread(builder, builder.load(builder.gep(query.data, [loop.index])), vector)
             row = builder.mul(loop.index, loop.index.type(rows_each))
             gap = gap_of(builder, pointer, row, centre)
+            # Not fused: the same bits on every CPU, so that equal distances stay equal and are told apart by index.
             builder.store(builder.fadd(builder.load(sums), builder.fmul(gap, gap)), sums)
         total = builder.load(sums)
         _store(context, builder, signature.args[3], args[3], total)
@@ -203,6 +214,7 @@ def first_bit(typingctx, bits):
 def _smallest(builder, vector):
     kind = "f32" if isinstance(vector.type.element, ir.FloatType) else "f64"
     function = _function(builder, f"llvm.vector.reduce.fmin.v{LEAF}{kind}", vector.type.element, [vector.type])
+    # The promise that no number is NaN lets the back end use its minimum instruction, without a comparison around it.
     return builder.call(function, [vector], fastmath=("nnan", "nsz"))
 
 

@@ -12,34 +12,13 @@ import numpy as np
 from numba import njit
 
 from learnable.neighbors._blocks import lay_out, scan_blocks
-from learnable.neighbors._nearest import distance
 from learnable.neighbors._tree import plant, search_tree
 from learnable.neighbors._vectors import LEAF
 from learnable.validation import check_choice, check_finite_array, check_magnitude, check_scalar
 
-__all__ = ["NeighborIndex", "squared_distances"]
+__all__ = ["NeighborIndex"]
 
 _PILOT = 16  # queries by which the cost of a tree is judged
-
-
-def squared_distances(X, Y):
-    """All squared Euclidean distances between rows, by differences: exact for equal rows. O(n m d).
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-    Y : array-like of shape (m, d)
-
-    Examples
-    --------
-    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]])).tolist()
-    [[0.0], [25.0]]
-    """
-    X, Y = check_finite_array(X, "X", ndim=2), check_finite_array(Y, "Y", ndim=2)
-    check_magnitude(X, "X", smallest=0.0), check_magnitude(Y, "Y", smallest=0.0)
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} columns, Y has {Y.shape[1]}")
-    return _all_pairs(np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(Y, dtype=np.float64))
 
 
 class NeighborIndex:
@@ -159,15 +138,6 @@ def _tree_cost(visits, d, k):
 
 def _brute_cost(n, d, k):
     return 800.0 + 170.0 * k + n * (0.1 + 0.022 * d)
-
-
-@njit(cache=True)
-def _all_pairs(A, B):
-    out = np.empty((len(A), len(B)))
-    for i in range(len(A)):
-        for j in range(len(B)):
-            out[i, j] = distance(A[i], B[j])
-    return out
 
 
 @njit(cache=True)

@@ -112,7 +112,7 @@ def admm(
     tol = check_scalar(tol, "tol", low=0, closed="neither")
     max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     check_every = check_scalar(check_every, "check_every", low=1, integer=True)
-    u /= rho
+    u /= rho  # from here on u is the scaled multiplier, dual / rho
     gap, converged, h = math.nan, False, np.empty_like(z)
     for n_iter in range(1, max_iter + 1):
         _ahead(z, u, h)
@@ -132,7 +132,7 @@ def admm(
         if adapt and looked and 2 * n_iter <= max_iter:
             factor = _balance(primal, second)
             rho *= factor
-            u /= factor
+            u /= factor  # the multiplier itself, rho u, must not jump
     if not converged:
         reached = max(primal, second) if certificate is None else gap
         warn_not_converged(name, n_iter, reached, tol, "raise max_iter or tol", stacklevel=4)

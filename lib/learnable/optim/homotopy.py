@@ -10,8 +10,8 @@ is linear, so the knots are the whole path (Efron, Hastie, Johnstone and Tibshir
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from learnable.linalg.growing_cholesky import grow, shrink, solve
 from learnable.validation import Result, check_finite_array, check_magnitude, check_scalar
 
 __all__ = ["Homotopy", "lasso_homotopy"]
@@ -115,7 +115,7 @@ class _Path:
         self.b = np.zeros(self.p)
         self.moving = []
         self.cross = np.zeros((self.p, 0), order="F")
-        self.L = np.zeros((0, 0))
+        self.factor = np.zeros((8, 8))
 
     def run(self, max_iter):
         knots, coefs, events = [], [], []
@@ -123,7 +123,7 @@ class _Path:
             knots.append(self.penalty)
             coefs.append(self.b.copy())
             if self.penalty <= self.floor + self.tiny:
-                knots[-1] = min(self.penalty, self.floor) if len(knots) > 1 else self.penalty
+                knots[-1] = self.floor if len(knots) > 1 else self.penalty
                 events.append(((), ()))
                 return Homotopy(np.array(knots), np.array(coefs), events)
             before = set(self.moving)
@@ -197,8 +197,7 @@ class _Path:
 
     def _solve(self, d, s):
         if self.moving:
-            half = solve_triangular(self.L, s[self.moving], lower=True)
-            d[self.moving] = solve_triangular(self.L, half, lower=True, trans="T")
+            d[self.moving] = solve(self.factor, len(self.moving), s[self.moving])
 
     def _speed(self, d):
         m = len(self.moving)
@@ -208,15 +207,12 @@ class _Path:
         """Add a variable to the moving set; False if its column depends on those in it."""
         column = self.X.T @ self.X[:, j]
         m = len(self.moving)
-        row = solve_triangular(self.L, column[self.moving], lower=True) if m else np.empty(0)
-        pivot = self.norms[j] - row @ row
-        if pivot <= 1e-10 * self.norms[j]:
+        if len(self.factor) <= m:
+            grown = np.zeros((2 * m, 2 * m))
+            grown[:m, :m] = self.factor[:m, :m]
+            self.factor = grown
+        if not grow(self.factor, m, column[self.moving], self.norms[j], 1e-10):
             return False
-        L = np.zeros((m + 1, m + 1))
-        L[:m, :m] = self.L
-        L[m, :m] = row
-        L[m, m] = np.sqrt(pivot)
-        self.L = L
         if self.cross.shape[1] <= m:
             grown = np.zeros((self.p, max(8, 2 * m)), order="F")
             grown[:, :m] = self.cross[:, :m]
@@ -230,4 +226,4 @@ class _Path:
         m = len(self.moving)
         self.cross[:, k : m - 1] = self.cross[:, k + 1 : m]
         self.moving.pop(k)
-        self.L = np.linalg.cholesky(self.cross[self.moving][:, : m - 1]) if m > 1 else np.zeros((0, 0))
+        shrink(self.factor, m, k)

@@ -1,4 +1,4 @@
-"""Dynamic programmes over a budget on a tree: the kernels of `learnable.trees.given_tree`.
+"""Dynamic programmes over a budget on a tree: the kernels of `learnable.trees.reduced_error`.
 
 A node with more than two children becomes a chain of joints with two branches each: a joint counts no node and cannot
 be cut. So one kernel that joins two tables serves splits of any width, at a cost that is linear in the width.
@@ -16,10 +16,10 @@ from numba import njit
 
 from learnable._inner import copy_to
 
-__all__ = ["JoinedTree", "join", "log_counts", "smallest_costs", "trace"]
+__all__ = ["join", "log_counts", "smallest_costs", "trace"]
 
 
-class JoinedTree(NamedTuple):
+class _JoinedTree(NamedTuple):
     """Two branches at each inner node, joints at the end: what the kernels walk over."""
 
     first: np.ndarray  # left branch, -1 at leaves
@@ -31,11 +31,12 @@ class JoinedTree(NamedTuple):
 
 def join(parent, excess, budget):
     """The tree with two branches at each inner node, and room for tables up to a budget."""
-    return JoinedTree(*_join(parent, excess, budget))
+    return _JoinedTree(*_join(parent, excess, budget))
 
 
 @njit(cache=True)
 def _join(parent, excess, budget):
+    """Chain the children of each wide node by joints; lay out the tables one behind the other."""
     m = len(parent)
     n_children = np.zeros(m, np.int64)
     for node in range(1, m):
@@ -56,6 +57,7 @@ def _join(parent, excess, budget):
             break
         up = parent[node]
         missing[up] -= 1
+        # The first child waits, the last one closes the node, and each between them makes a joint with what waits.
         if hanging[up] < 0:
             hanging[up] = node
         elif missing[up] == 0:
@@ -97,6 +99,7 @@ def smallest_costs(tree, leaf_cost, inner_cost, budget):
 
 @njit(cache=True)
 def _n_drops(a):
+    """Number of entries of a falling table that differ from the one before: the steps of `_join_smallest`."""
     count = 1
     for i in range(1, len(a)):
         count += a[i] < a[i - 1]
@@ -135,6 +138,7 @@ def trace(tree, table, leaf_cost, inner_cost, budget):
         i = min(room[node], width - 1)
         cost = table[low + i]
         if node < m:
+            # Equal means equal: the table holds this very number, so that nothing has been rounded since.
             if tree.excess[node] <= i and leaf_cost[node] == cost:
                 continue
             inner[node] = True

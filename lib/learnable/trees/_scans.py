@@ -10,7 +10,6 @@ import numpy as np
 from learnable._inner import inner
 
 __all__ = [
-    "constant",
     "impurity",
     "node_cost",
     "rank_by_share",
@@ -21,15 +20,6 @@ __all__ = [
     "scan_uneven",
     "spread_by_rank",
 ]
-
-
-@inner
-def constant(order, target, lo, hi):
-    first = target[order[0, lo]]
-    for p in range(lo + 1, hi):
-        if target[order[0, p]] != first:
-            return False
-    return True
 
 
 @inner
@@ -89,6 +79,7 @@ def scan_gini(column, row, classes, weight, here, on_left, min_leaf):
         w = weight[i]
         l = on_left[c]
         r = counts[c] - l
+        # (l + w)² − l² and (r − w)² − r²: no other class changes.
         left_squares += w * (2.0 * l + w)
         right_squares -= w * (2.0 * r - w)
         on_left[c] = l + w
@@ -100,6 +91,7 @@ def scan_gini(column, row, classes, weight, here, on_left, min_leaf):
                 w_right = w_all - w_left
                 if w_left > 0.0 and w_right > 0.0:
                     score = left_squares / w_left + right_squares / w_right
+                    # Of cuts that differ by rounding the first wins, whatever the order of the sums.
                     if score > best * (1.0 + 1e-14):
                         best, place = score, p
     return w_all - best, place
@@ -127,6 +119,7 @@ def scan_uneven(column, row, classes, weight, here, on_left, min_leaf):
                 w_left, w_right = 0.0, 0.0
                 for c in range(k):
                     w_left += on_left[c]
+                    # Not w_all − w_left: that would leave the rounding errors of the heavy side to the light one.
                     w_right += max(counts[c] - on_left[c], 0.0)
                 if min(w_left, w_right) > 1e-13 * w_all:
                     score = 0.0
@@ -151,6 +144,7 @@ def scan_entropy(column, row, classes, here, on_left, table, min_leaf):
     best, place = np.inf, -1
     value = column[row[lo]]
     size = hi - lo
+    # N H = N ln N − Σ c ln c is a difference of numbers of this size: smaller differences of scores are rounding.
     slack = 1e-14 * table[size]
     for p in range(lo, hi - 1):
         c = codes[row[p]]

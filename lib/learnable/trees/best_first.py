@@ -13,8 +13,10 @@ import numpy as np
 from numba import njit
 
 from learnable._inner import cut_between, inner
+from learnable.trees._features import PreparedFeatures, check_table
+from learnable.trees._nodes import Nodes, add_children, constant, divide, moments
 from learnable.trees.growing import Tree
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_scalar
 
 __all__ = ["NumberedFeatures", "grow_best_first"]
 
@@ -34,7 +36,7 @@ class _Places(NamedTuple):
     columns: np.ndarray
 
 
-class NumberedFeatures:
+class NumberedFeatures(PreparedFeatures):
     """The distinct values of every feature, numbered once. O(n d log n).
 
     Parameters
@@ -48,9 +50,8 @@ class NumberedFeatures:
     """
 
     def __init__(self, X):
-        X = check_finite_array(X, "X", ndim=2)
-        if X.shape[0] == 0 or X.shape[1] == 0:
-            raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
+        X = check_table(X)
+        self.shape = X.shape
         found = [np.unique(column, return_inverse=True, return_counts=True) for column in X.T]
         begin = np.concatenate([[0], np.cumsum([len(values) for values, _, _ in found])]).astype(np.int64)
         usual = begin[:-1] + [int(np.argmax(counts)) for _, _, counts in found]
@@ -59,11 +60,6 @@ class NumberedFeatures:
         first = np.concatenate([[0], np.cumsum(rare.sum(axis=1))]).astype(np.int64)
         values = np.concatenate([values for values, _, _ in found])
         self.places = _Places(values, begin, usual, first, place[rare].astype(np.int64), np.ascontiguousarray(X.T))
-
-    @property
-    def shape(self):
-        """(n, d)."""
-        return self.places.columns.shape[::-1]
 
 
 def grow_best_first(features, target, weight, max_leaf_nodes, *, max_depth=None, min_samples_split=2, min_gain=None):
@@ -109,73 +105,52 @@ def grow_best_first(features, target, weight, max_leaf_nodes, *, max_depth=None,
     depth = n if max_depth is None else check_scalar(max_depth, "max_depth", low=0, integer=True)
     least = -1.0 if min_gain is None else check_scalar(min_gain, "min_gain", low=0.0) * weight.sum()
     most = 2 * leaves - 1
-    nodes = _Grown(*np.full((4, most), -1), np.zeros(most, np.int64), *np.zeros((5, most)))
-    size = len(features.places.values)
-    rows = _Rows(np.arange(n), np.empty(n, np.int64), *np.zeros((2, most), np.int64), *np.empty((2, size)))
-    data = _Data(target, weight, weight * target)
-    count = _grow(features.places, data, nodes, rows, (leaves, depth, min_samples_split, least))
-    feature, left, right, _, level, threshold, total, mean, cost, _ = (part[:count].copy() for part in nodes)
+    nodes = Nodes.room(most, n)
+    room = _Room(np.arange(n), np.empty(n, np.int64), *np.empty((2, len(features.places.values))))
+    best = _Best(np.full(most, -1.0), np.full(most, -1), np.zeros(most))
+    count = _grow(features.places, (target, weight), nodes, best, room, (leaves, depth, min_samples_split, least))
+    tree = Tree(*nodes.tree(count))
     leaf = np.empty(n, np.int64)
-    for node in np.flatnonzero(feature < 0):
-        leaf[rows.rows[rows.start[node] : rows.stop[node]]] = node
-    threshold = np.where(feature < 0, np.nan, threshold)
-    return Tree(feature, threshold, left, right, total, mean[:, None], cost, level), leaf
+    for node in np.flatnonzero(tree.is_leaf):
+        leaf[room.rows[nodes.begin[node] : nodes.end[node]]] = node
+    return tree, leaf
 
 
-class _Data(NamedTuple):
-    target: np.ndarray
-    weight: np.ndarray
-    scaled: np.ndarray
+class _Best(NamedTuple):
+    """The best cut of each leaf: what it gains, −1 if there is none, and where it is."""
 
-
-class _Grown(NamedTuple):
-    feature: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    cut: np.ndarray
-    depth: np.ndarray
-    threshold: np.ndarray
-    weight: np.ndarray
-    mean: np.ndarray
-    cost: np.ndarray
     gain: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
 
 
-class _Rows(NamedTuple):
-    """The rows of a node are ``rows[start:stop]``; `w` and `s` are room for sums over all places."""
+class _Room(NamedTuple):
+    """The rows, those of a node side by side; `w` and `s` are room for sums over all places."""
 
     rows: np.ndarray
     spare: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
     w: np.ndarray
     s: np.ndarray
 
 
 @inner
-def _look(places, data, nodes, rows, node, open_to_split):
+def _look(places, data, nodes, found, room, node, open_to_split):
     """Fill in weight, mean and cost of a node, and the best cut of its rows if it may be split."""
-    mine = rows.rows[rows.start[node] : rows.stop[node]]
-    total, tilt, spread, low, high = 0.0, 0.0, 0.0, np.inf, -np.inf
-    for i in mine:
-        total += data.weight[i]
-        tilt += data.scaled[i]
-        low, high = min(low, data.target[i]), max(high, data.target[i])
-    mean = tilt / total if total > 0.0 else 0.0
-    for i in mine:
-        spread += data.weight[i] * (data.target[i] - mean) ** 2
-    nodes.weight[node], nodes.mean[node], nodes.cost[node] = total, mean, spread
-    nodes.gain[node], nodes.cut[node] = -1.0, -1
-    if not open_to_split or low == high:
+    mine = room.rows[nodes.begin[node] : nodes.end[node]]
+    target, weight = data
+    total, mean, spread = moments(mine, target, weight)
+    nodes.weight[node], nodes.value[node, 0], nodes.cost[node] = total, mean, spread
+    if not open_to_split or constant(mine, target):
         return
-    w, s = rows.w, rows.s
+    w, s = room.w, room.s
     for k in range(len(w)):
         w[k], s[k] = 0.0, 0.0
     for i in mine:
-        apart = data.weight[i] * (data.target[i] - mean)
+        apart = weight[i] * (target[i] - mean)
         for k in range(places.first[i], places.first[i + 1]):
-            w[places.listed[k]] += data.weight[i]
+            w[places.listed[k]] += weight[i]
             s[places.listed[k]] += apart
+    # Sums below these are rounding: of the weights, and of the gain.
     best, least, slack = -1.0, 1e-13 * total, 1e-12 * spread
     for j in range(len(places.usual)):
         begin, end, usual = places.begin[j], places.begin[j + 1], places.usual[j]
@@ -183,6 +158,7 @@ def _look(places, data, nodes, rows, node, open_to_split):
         for k in range(begin, end):
             w_sum += w[k]
             s_sum += s[k]
+        # Deviations from the mean add up to zero, so that those of the usual value are what the others leave over.
         w[usual], s[usual] = total - w_sum, -s_sum
         if w[usual] <= least:
             w[usual] = 0.0
@@ -193,48 +169,33 @@ def _look(places, data, nodes, rows, node, open_to_split):
             if left_w > least and total - left_w > least:
                 gain = left_s * left_s * total / (left_w * (total - left_w))
                 if gain > best + slack or best < 0.0:
-                    a, b = places.values[before], places.values[k]
-                    best, nodes.cut[node] = gain, j
-                    nodes.threshold[node] = cut_between(a, b)
+                    best, found.feature[node] = gain, j
+                    found.threshold[node] = cut_between(places.values[before], places.values[k])
             left_w += w[k]
             left_s += s[k]
             before = k
-    nodes.gain[node] = best
+    found.gain[node] = best
 
 
 @njit(cache=True)
-def _grow(places, data, nodes, rows, limits):
+def _grow(places, data, nodes, best, room, limits):
     """Fill in the nodes in the order in which they are made; return how many there are."""
     leaves, depth, min_split, least = limits
-    rows.stop[0] = len(data.target)
     count, fresh = 1, 0
     while True:
         for node in range(fresh, count):
-            size = rows.stop[node] - rows.start[node]
-            _look(places, data, nodes, rows, node, nodes.depth[node] < depth and size >= min_split)
+            size = nodes.end[node] - nodes.begin[node]
+            _look(places, data, nodes, best, room, node, nodes.depth[node] < depth and size >= min_split)
         fresh = count
         node = 0
         for other in range(1, count):
-            if nodes.gain[other] > nodes.gain[node]:
+            if best.gain[other] > best.gain[node]:
                 node = other
-        if count >= 2 * leaves - 1 or nodes.gain[node] < 0.0 or nodes.gain[node] <= least:
+        if count >= 2 * leaves - 1 or best.gain[node] < 0.0 or best.gain[node] <= least:
             return count
-        column = places.columns[nodes.cut[node]]
-        low, high = rows.start[node], 0
-        for position in range(rows.start[node], rows.stop[node]):
-            i = rows.rows[position]
-            if column[i] <= nodes.threshold[node]:
-                rows.rows[low] = i
-                low += 1
-            else:
-                rows.spare[high] = i
-                high += 1
-        for p in range(high):
-            rows.rows[low + p] = rows.spare[p]
-        nodes.feature[node], nodes.gain[node] = nodes.cut[node], -1.0
-        nodes.left[node], nodes.right[node] = count, count + 1
-        for child in range(count, count + 2):
-            nodes.depth[child] = nodes.depth[node] + 1
-            rows.start[child], rows.stop[child] = rows.start[node], rows.stop[node]
-        rows.stop[count] = rows.start[count + 1] = low
+        j, threshold = best.feature[node], best.threshold[node]
+        mine = room.rows[nodes.begin[node] : nodes.end[node]]
+        middle = nodes.begin[node] + divide(mine, room.spare, places.columns[j], threshold)
+        nodes.feature[node], nodes.threshold[node], best.gain[node] = j, threshold, -1.0
+        add_children(nodes, node, count, middle)
         count += 2

@@ -13,11 +13,12 @@ import numpy as np
 from numba import njit
 
 from learnable._inner import cut_between
-from learnable.validation import check_finite_array, check_row_values, check_scalar
+from learnable.trees._features import PreparedFeatures, check_table
+from learnable.validation import check_scalar
 
-__all__ = ["MANY_ROWS", "BinnedFeatures", "bins_wanted"]
+__all__ = ["BinnedFeatures", "bins_wanted"]
 
-MANY_ROWS = 10_000
+_MANY_ROWS = 10_000
 _MOST = 256
 _SAMPLE = 50_000  # rows from which quantiles are estimated
 
@@ -41,7 +42,7 @@ def bins_wanted(max_bins, n):
     if isinstance(max_bins, str):
         if max_bins != "auto":
             raise ValueError(f"max_bins must be 'auto', None or an integer from 2 to {_MOST}, got {max_bins!r}")
-        return _MOST if n >= MANY_ROWS else None
+        return _MOST if n >= _MANY_ROWS else None
     return check_scalar(max_bins, "max_bins", low=2, high=_MOST, integer=True)
 
 
@@ -61,7 +62,7 @@ class Bins(NamedTuple):
     counts: np.ndarray
 
 
-class BinnedFeatures:
+class BinnedFeatures(PreparedFeatures):
     """Every feature cut into at most `max_bins` bins.
 
     O(n d log max_bins), after sorting at most 50,000 rows of each column.
@@ -75,6 +76,8 @@ class BinnedFeatures:
     Attributes
     ----------
     bins : Bins
+    unit : array (n,)
+        Weights of one.
     exact : array (d,) of bool
         Whether each value of a column has a bin of its own: then cuts between bins are all cuts there are.
 
@@ -86,10 +89,8 @@ class BinnedFeatures:
     """
 
     def __init__(self, X, max_bins=_MOST):
-        X = check_finite_array(X, "X", ndim=2)
-        n, d = X.shape
-        if n == 0 or d == 0:
-            raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
+        X = check_table(X)
+        n, d = self.shape = X.shape
         most = check_scalar(max_bins, "max_bins", low=2, high=_MOST, integer=True)
         chosen = None
         if n > _SAMPLE:
@@ -118,20 +119,12 @@ class BinnedFeatures:
                 lower[j, 1 : size[j]] = upper[j, : size[j] - 1] = edges
                 lower[j, 0], upper[j, size[j] - 1] = values[0], values[-1]
         words = codes.view(np.uint32)[:, :, 0]
+        self.unit = np.ones(n)
         self.bins = Bins(words, codes, size, lower, upper, _count(codes))
-
-    @property
-    def shape(self):
-        """(n, d)."""
-        return self.bins.words.shape[1], len(self.bins.size)
 
     def column(self, j):
         """The bins of column j, one for each row."""
         return self.bins.codes[j // 4, :, j % 4]
-
-    def check_length(self, values, name):
-        """Return `values` as contiguous numbers, one for each row of X: compiled code looks them up by row."""
-        return check_row_values(values, self.shape[0], name)
 
 
 def _padded(edges):
@@ -221,6 +214,7 @@ def _cut(values, most):
 
 @njit(cache=True)
 def _count(codes):
+    """Rows of each bin of each column."""
     blocks, n, width = codes.shape
     counts = np.zeros((blocks * width, 256))
     for q in range(blocks):

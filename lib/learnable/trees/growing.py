@@ -15,8 +15,9 @@ import numpy as np
 from numba import njit
 
 from learnable._inner import cut_between, inner
+from learnable.trees._features import check_table, presort
+from learnable.trees._nodes import Nodes, add_children, constant, divide, moments, route, xlogx
 from learnable.trees._scans import (
-    constant,
     node_cost,
     rank_by_share,
     scan_any,
@@ -90,9 +91,10 @@ class Tree:
             raise ValueError(
                 f"X must have at least {used} columns, the tree splits on the last of them; got {X.shape[1]}"
             )
-        categories = np.zeros((self.n_nodes, 0), np.bool_) if self.categories is None else self.categories
-        arrays = self.feature, self.threshold, self.left, self.right, self.weight
-        return _apply(np.ascontiguousarray(X), *arrays, categories)
+        categories = None
+        if self.categories is not None:
+            categories = self.categories, self.weight[self.left] >= self.weight[self.right]
+        return route(np.ascontiguousarray(X), self.feature, self.threshold, self.left, self.right, categories)
 
     def node_costs(self, criterion):
         """weight × impurity of every node under another criterion; for classification trees."""
@@ -202,10 +204,8 @@ def grow(
     >>> tree.threshold[0], tree.n_leaves
     (np.float64(1.5), 2)
     """
-    X = check_finite_array(X, "X", ndim=2)
+    X = check_table(X)
     n, d = X.shape
-    if n == 0 or d == 0:
-        raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
     check_choice(criterion, "criterion", CRITERIA)
     min_samples_split = check_scalar(min_samples_split, "min_samples_split", low=2, integer=True)
     min_samples_leaf = check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
@@ -236,24 +236,19 @@ def grow(
         classes = _Classes(codes, k, CRITERIA.index(criterion))
         # With weights of very different size running sums of squares lose all digits; class sums are squared anew then.
         if criterion != "gini" or weight.max() > 1e4 * weight[weight > 0.0].min():
-            table = _xlogx(n) if criterion == "entropy" and (weight == 1.0).all() else np.zeros(0)
+            table = xlogx(n) if criterion == "entropy" and (weight == 1.0).all() else np.zeros(0)
     if sizes.any():
         rank, sums = np.zeros((2, sizes.max()), np.int64), np.zeros((3, sizes.max()))
         left = np.zeros((2 * n, sizes.max()), np.bool_)
         chosen = _Categories(sizes, left, np.empty(n), np.empty(n, np.int32), *rank, sums)
-    nodes = _Nodes(
-        *(np.full(2 * n, filled) for filled in (-1, np.nan, -1, -1, 0.0)), np.zeros((2 * n, k)), *np.zeros((2, 2 * n))
-    )
-    room = _Room(
-        *np.zeros((2, 2 * n), np.int64), np.zeros(n, np.bool_), np.empty(n, np.int32), np.zeros(k), np.zeros(2 * k)
-    )
+    nodes = Nodes.room(2 * n, n, k)
+    room = _Room(np.zeros(n, np.bool_), np.empty(n, np.int32), np.zeros(k), np.zeros(2 * k))
     numbers = None if classes else target - origin
     limits = _Limits(limit, min_samples_split, min_samples_leaf)
     m = _grow(_Sorted(columns, order, weight), numbers, classes, table, chosen, limits, nodes, room)
-    grown = [part[:m].copy() for part in nodes]
+    tree = Tree(*nodes.tree(m), None if chosen is None else chosen.left[:m].copy())
     if origin:
-        grown[5] += origin
-    tree = Tree(*grown[:-1], grown[-1].astype(np.int64), None if chosen is None else chosen.left[:m].copy())
+        tree.value[:] += origin
     return tree if max_leaf_nodes is None else tree.best_first(max_leaf_nodes)
 
 
@@ -279,11 +274,6 @@ def _origin(target):
     """
     unit = 2.0 ** np.ceil(np.log2(np.ptp(target) or 1.0))
     return float(np.round(target[0] / unit) * unit)
-
-
-def presort(columns):
-    """Stable order of each row of a (d, n) array, as int32: what `grow` accepts as ``presorted``."""
-    return np.argsort(columns, axis=1, kind="stable").astype(np.int32)
 
 
 def _targets(y, n, criterion, n_classes):
@@ -313,33 +303,9 @@ def _targets(y, n, criterion, n_classes):
     return np.zeros(1), y.astype(np.int32), k
 
 
-def _xlogx(n):
-    """Table of i ln i."""
-    i = np.arange(1, n + 1, dtype=np.float64)
-    return np.concatenate([[0.0], i * np.log(i)])
-
-
-@njit(cache=True)
-def _apply(X, feature, threshold, left, right, weight, categories):
-    out = np.empty(len(X), np.int64)
-    q = categories.shape[1]
-    for i in range(len(X)):
-        node = 0
-        while feature[node] >= 0:
-            x = X[i, feature[node]]
-            if q == 0 or not np.isnan(threshold[node]):
-                first = x <= threshold[node]
-            elif 0.0 <= x < q:
-                first = categories[node, int(x)]
-            else:
-                first = weight[left[node]] >= weight[right[node]]
-            node = left[node] if first else right[node]
-        out[i] = node
-    return out
-
-
 @njit(cache=True)
 def _reach(left, right, keep, alive):
+    """Mark what hangs on the root by kept nodes; parents come first."""
     for node in range(len(left)):
         if alive[node] and keep[node]:
             alive[left[node]] = True
@@ -378,23 +344,10 @@ class _Limits(NamedTuple):
     min_leaf: int
 
 
-class _Nodes(NamedTuple):
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    weight: np.ndarray
-    value: np.ndarray
-    cost: np.ndarray
-    depth: np.ndarray
-
-
 class _Room(NamedTuple):
-    """Where the samples of each node begin and end, which of a node's go left, spare places, class weights."""
+    """Which samples of a node go right, spare places, class weights."""
 
-    begin: np.ndarray
-    end: np.ndarray
-    goes_left: np.ndarray
+    goes_right: np.ndarray
     spare: np.ndarray
     counts: np.ndarray
     on_left: np.ndarray
@@ -418,14 +371,14 @@ class _Node(NamedTuple):
 @njit(cache=True)
 def _grow(data, target, classes, table, categories, limits, nodes, room):
     """Fill in the nodes, level by level; return how many there are."""
-    begin, end, goes_left = room.begin, room.end, room.goes_left
-    end[0], m, node = data.columns.shape[1], 1, 0
+    goes_right = room.goes_right
+    m, node = 1, 0
     while node < m:
-        lo, hi = begin[node], end[node]
+        lo, hi = nodes.begin[node], nodes.end[node]
         here = _summary(data, target, classes, room.counts, (lo, hi, node), nodes)
         pure, size = False, here.weight
         if target is not None:
-            pure, size = constant(data.order, target, lo, hi), nodes.cost[node]
+            pure, size = constant(data.order[0, lo:hi], target), nodes.cost[node]
         if classes is not None:
             pure = nodes.cost[node] <= 1e-12 * max(size, 1e-300)
         j, place, chosen = -1, -1, -1
@@ -439,17 +392,18 @@ def _grow(data, target, classes, table, categories, limits, nodes, room):
             if categories is not None:
                 ordered = categories.sizes[j] == 0
                 if not ordered:
-                    _send_categories(data, target, classes, categories, here, (j, place, chosen, node), goes_left)
+                    _send_categories(data, target, classes, categories, here, (j, place, chosen, node), goes_right)
             if ordered:
                 a, b = data.columns[j, row[place]], data.columns[j, row[place + 1]]
                 nodes.threshold[node] = cut_between(a, b)
                 for p in range(lo, hi):
-                    goes_left[row[p]] = p <= place
-            _partition(data.order, goes_left, room.spare, lo, hi, j if ordered else -1)
-            nodes.feature[node], nodes.left[node], nodes.right[node] = j, m, m + 1
-            nodes.depth[m] = nodes.depth[m + 1] = nodes.depth[node] + 1
-            begin[m], end[m] = lo, place + 1
-            begin[m + 1], end[m + 1] = place + 1, hi
+                    goes_right[row[p]] = p > place
+            for other in range(data.order.shape[0]):
+                # The order of the feature that is cut is divided already.
+                if not ordered or other != j:
+                    divide(data.order[other, lo:hi], room.spare, goes_right, False)
+            nodes.feature[node] = j
+            add_children(nodes, node, m, place + 1)
             m += 2
         node += 1
     return m
@@ -459,25 +413,16 @@ def _grow(data, target, classes, table, categories, limits, nodes, room):
 def _summary(data, target, classes, counts, at, nodes):
     """Fill in weight, value and cost of a node: class weights, or mean and squared error."""
     lo, hi, node = at
-    samples, weight = data.order[0], data.weight
+    samples, weight = data.order[0, lo:hi], data.weight
     w_all, mean = 0.0, 0.0
     if target is not None:
-        for p in range(lo, hi):
-            i = samples[p]
-            w_all += weight[i]
-            mean += weight[i] * target[i]
-        mean = mean / w_all if w_all > 0 else 0.0
-        spread = 0.0
-        for p in range(lo, hi):
-            i = samples[p]
-            spread += weight[i] * (target[i] - mean) ** 2
+        w_all, mean, spread = moments(samples, target, weight)
         nodes.value[node, 0] = mean
         nodes.cost[node] = spread
     if classes is not None:
         for c in range(classes.k):
             counts[c] = 0.0
-        for p in range(lo, hi):
-            i = samples[p]
+        for i in samples:
             counts[classes.codes[i]] += weight[i]
         for c in range(classes.k):
             w_all += counts[c]
@@ -553,8 +498,8 @@ def _by_share(data, target, classes, categories, here, j, chosen):
 
 
 @inner
-def _send_categories(data, target, classes, categories, here, split, goes_left):
-    """Mark the samples that go left at a split of a categorical feature, and note their categories."""
+def _send_categories(data, target, classes, categories, here, split, goes_right):
+    """Mark the samples that go right at a split of a categorical feature, and note their categories."""
     j, place, chosen, node = split
     _by_share(data, target, classes, categories, here, j, chosen)
     rank = categories.rank
@@ -562,28 +507,8 @@ def _send_categories(data, target, classes, categories, here, split, goes_left):
     w_left = 0.0
     for p in range(here.lo, here.hi):
         i = row[p]
-        goes_left[i] = categories.shade[i] <= last_left
-        w_left += data.weight[i] if goes_left[i] else 0.0
+        goes_right[i] = categories.shade[i] > last_left
+        w_left += 0.0 if goes_right[i] else data.weight[i]
     for c in range(categories.left.shape[1]):
         seen = c < categories.sizes[j] and rank[c] >= 0
         categories.left[node, c] = rank[c] <= last_left if seen else 2.0 * w_left >= here.weight
-
-
-@inner
-def _partition(order, goes_left, spare, lo, hi, done):
-    """Part the samples of a node in every order, stably; `done` is parted already."""
-    for j in range(order.shape[0]):
-        if j == done:
-            continue
-        row = order[j]
-        put, kept = lo, 0
-        for p in range(lo, hi):
-            i = row[p]
-            if goes_left[i]:
-                row[put] = i
-                put += 1
-            else:
-                spare[kept] = i
-                kept += 1
-        for p in range(kept):
-            row[put + p] = spare[p]

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to, cut_between
+from learnable._inner import cut_between
+from learnable.trees._nodes import Nodes, add_children, divide, moments
 from learnable.trees.binning import BinnedFeatures, Bins
 from learnable.validation import check_scalar
 
@@ -75,6 +76,14 @@ class _Pool(NamedTuple):
     mass: np.ndarray
 
 
+class _Room(NamedTuple):
+    """The rows, those of a node side by side, spare places, and the targets or weights of some of them."""
+
+    rows: np.ndarray
+    spare: np.ndarray
+    gathered: np.ndarray
+
+
 def grow_binned(features, target, sample_weight=None, *, max_depth=3, min_samples_leaf=1):
     """Grow a least-squares tree of bounded depth on binned features.
 
@@ -112,7 +121,7 @@ def grow_binned(features, target, sample_weight=None, *, max_depth=3, min_sample
     least = check_scalar(min_samples_leaf, "min_samples_leaf", low=1, integer=True)
     even = sample_weight is None
     if even:
-        weight, mean = np.ones(1), target.mean()
+        weight, mean = features.unit, target.mean()
     else:
         weight = features.check_length(sample_weight, "sample_weight")
         if weight.min() < 0 or not weight.sum() > 0:
@@ -126,9 +135,18 @@ def grow_binned(features, target, sample_weight=None, *, max_depth=3, min_sample
     else:
         mean = 0.0
     scaled = target if even else target * weight
-    tree = BinnedTree(*_grow(_Data(features.bins, target, scaled, weight, even), max_depth, float(least)))
-    tree.mean[:] += mean
-    return tree
+    n = len(target)
+    nodes = Nodes.room(min(2 ** (max_depth + 1), 2 * n), n)
+    # Two arrays, not one: memory above the allocator's limit comes from the system page by page, for each tree anew.
+    shape = max_depth, *features.bins.counts.shape
+    pool = _Pool(np.empty(shape), np.empty(shape))
+    room = _Room(np.arange(n, dtype=np.int32), np.empty(n, np.int32), np.empty(n))
+    place, leaf = np.zeros(len(nodes.left), np.int64), np.empty(n, np.int32)
+    data = _Data(features.bins, target, scaled, weight, even)
+    m = _grow(data, (max_depth, float(least)), nodes, pool, room, place, leaf)
+    feature, threshold, left, right, weight, total, _, depth = nodes.tree(m)
+    means = total[:, 0] / np.maximum(weight, 1e-300) + mean
+    return BinnedTree(feature, threshold, left, right, weight, means, depth, place[:m].copy(), leaf)
 
 
 def best_binned_cut(features, signed):
@@ -277,34 +295,10 @@ def _scan(bins, sums, mass, total, weight, least, floor):
 
 
 @njit(cache=True)
-def _divide(column, rows, spare, cut):
-    """Move the rows of bins up to `cut` to the front, both parts in order; return how many there are."""
-    left, right = 0, 0
-    for p in range(len(rows)):
-        i = rows[p]
-        first = column[i] <= cut
-        spare[right] = i
-        rows[left] = i
-        left += first
-        right += not first
-    copy_to(rows[left:], spare)
-    return left
-
-
-@njit(cache=True)
 def _differ(data, rows):
     """Whether the targets of some rows differ by more than rounding."""
-    mean, weight, size, spread = 0.0, 0.0, 0.0, 0.0
-    for i in rows:
-        w = 1.0 if data.even else data.weight[i]
-        mean += w * data.target[i]
-        weight += w
-    mean /= weight
-    for i in rows:
-        w = 1.0 if data.even else data.weight[i]
-        size += w * data.target[i] ** 2
-        spread += w * (data.target[i] - mean) ** 2
-    return spread > 1e-28 * size
+    weight, mean, spread = moments(rows, data.target, data.weight)
+    return spread > 1e-28 * (spread + weight * mean * mean)
 
 
 @njit(cache=True)
@@ -332,16 +326,14 @@ def _children(data, pool, rows, middle, slot, gathered):
 
 
 @njit(cache=True)
-def _grow(data, depth, least):
-    """Depth first, so that no more histograms are alive than levels; of two children the smaller is grown first."""
-    bins, n = data.bins, len(data.target)
-    most = min(2 ** (depth + 1), 2 * n)
-    feature, threshold = np.full(most, -1), np.full(most, np.nan)
-    left, right = np.full(most, -1), np.full(most, -1)
-    level, place = np.zeros(most, np.int64), np.zeros(most, np.int64)
-    start, stop = np.zeros(most, np.int64), np.full(most, n)
-    total, weight = np.zeros(most), np.zeros(most)
-    pool = _Pool(np.empty((depth, *bins.counts.shape)), np.empty((depth, *bins.counts.shape)))
+def _grow(data, limits, nodes, pool, room, place, leaf):
+    """Depth first, so that no more histograms are alive than levels; of two children the smaller is grown first.
+
+    Fills in the nodes, whose values are sums here, their places and the leaf of each row; returns how many nodes
+    there are.
+    """
+    bins, total, weight = data.bins, nodes.value[:, 0], nodes.weight
+    depth, least = limits
     _sum_all(bins.words, data.scaled, pool.sums[0])
     if data.even:
         pool.mass[0] = bins.counts
@@ -349,38 +341,35 @@ def _grow(data, depth, least):
         _sum_all(bins.words, data.weight, pool.mass[0])
     total[0], weight[0] = pool.sums[0, 0].sum(), pool.mass[0, 0].sum()
     floor = _NOISE * np.abs(data.scaled).sum()
-    rows, spare, gathered = np.arange(n).astype(np.int32), np.empty(n, np.int32), np.empty(n)
     open_nodes, slots = np.zeros(depth + 2, np.int64), np.zeros(depth + 2, np.int64)
     top, m = 1, 1
-    leaf = np.zeros(n, np.int32)
     while top > 0:
         top -= 1
         node, slot = open_nodes[top], slots[top]
-        mine = rows[start[node] : stop[node]]
+        mine = room.rows[nodes.begin[node] : nodes.end[node]]
         gain, j, cut, following = -1.0, -1, -1, -1
-        if level[node] < depth and len(mine) >= 2 * least:
+        if nodes.depth[node] < depth and len(mine) >= 2 * least:
             gain, j, cut, following = _scan(
                 bins, pool.sums[slot], pool.mass[slot], total[node], weight[node], least if data.even else 0.0, floor
             )
         if j < 0 or (gain == 0.0 and not _differ(data, mine)):
             leaf[mine] = place[node]
             continue
-        feature[node], threshold[node] = j, cut_between(bins.upper[j, cut], bins.lower[j, following])
-        middle = _divide(bins.codes[j // 4, :, j % 4], mine, spare, cut)
+        nodes.feature[node] = j
+        nodes.threshold[node] = cut_between(bins.upper[j, cut], bins.lower[j, following])
+        middle = divide(mine, room.spare, bins.codes[j // 4, :, j % 4], cut)
         a, b = m, m + 1
         m += 2
-        left[node], right[node] = a, b
-        level[a] = level[b] = level[node] + 1
+        add_children(nodes, node, a, nodes.begin[node] + middle)
         place[a], place[b] = 2 * place[node] + 1, 2 * place[node] + 2
-        start[a], stop[a] = start[node], start[node] + middle
-        start[b], stop[b] = start[node] + middle, stop[node]
+        # Before the pool is overwritten: the larger child takes the histogram of this node.
         total[a], weight[a] = pool.sums[slot, j, : cut + 1].sum(), pool.mass[slot, j, : cut + 1].sum()
         total[b], weight[b] = total[node] - total[a], weight[node] - weight[a]
-        if level[a] < depth:
-            _children(data, pool, mine, middle, slot, gathered)
+        if nodes.depth[a] < depth:
+            _children(data, pool, mine, middle, slot, room.gathered)
+        # On top of the stack, so that a larger child waits in its slot while the smaller one uses those above.
         small, large = (a, b) if 2 * middle <= len(mine) else (b, a)
         open_nodes[top], slots[top] = large, slot
         open_nodes[top + 1], slots[top + 1] = small, slot + 1
         top += 2
-    mean = total[:m] / np.maximum(weight[:m], 1e-300)
-    return feature[:m], threshold[:m], left[:m], right[:m], weight[:m], mean, level[:m], place[:m], leaf
+    return m

@@ -118,6 +118,7 @@ def _node_costs(tree, costs):
 
 @njit(cache=True)
 def _weakest_links(left, right, costs, links, heap, path):
+    """Collapse the weakest link again and again; fill in the path, and return how many subtrees it has."""
     penalty, leaves, cost, when = path
     parent, stack, sub_cost, sub_leaves, active = links
     size = _all_links(left, right, costs, links, heap)
@@ -187,6 +188,7 @@ def _all_links(left, right, costs, links, heap):
 
 @inner
 def _swap(heap, i, j):
+    """Exchange two entries; `place` follows."""
     key, node, place = heap
     key[i], key[j] = key[j], key[i]
     node[i], node[j] = node[j], node[i]
@@ -206,6 +208,7 @@ def _settle(heap, i, size):
 
 @inner
 def _sift_down(heap, i, size):
+    """Move entry i down until no child is smaller."""
     key = heap.key
     while 2 * i + 1 < size:
         child = 2 * i + 1
@@ -219,6 +222,7 @@ def _sift_down(heap, i, size):
 
 @inner
 def _remove(heap, i, size):
+    """Take entry i out; return the new size."""
     last = size - 1
     gone = heap.node[i]
     if i != last:

@@ -19,7 +19,7 @@ LINE = (
 )
 
 
-class Notice(event.Listener):
+class _Notice(event.Listener):
     """Says `LINE` once, when the kernels of the package have been compiled for `patience` seconds in all."""
 
     def __init__(self, say, patience=PATIENCE):
@@ -56,5 +56,5 @@ def _print(line):
         print(line, file=sys.stderr, flush=True)
 
 
-notice = Notice(_print)
+notice = _Notice(_print)
 event.register("numba:compile", notice)

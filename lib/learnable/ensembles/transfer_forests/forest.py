@@ -12,10 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.ensembles.transfer_forests.leaves import METRICS, edges, mean_variance, propagate_leaves
-from learnable.trees.several_tasks import encode_tasks, grow_several_tasks
+from learnable.trees.multitask import encode_tasks, grow_multitask
 from learnable.validation import check_choice, check_magnitude, check_rng, check_scalar
-
-__all__ = ["GammaSelection", "TransferForestClassifier", "select_gamma"]
 
 
 class TransferForestClassifier(ClassifierMixin, BaseEstimator):
@@ -67,7 +65,7 @@ class TransferForestClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from learnable.datasets.shapes import make_spirals
+    >>> from learnable.datasets import make_spirals
     >>> X, y = make_spirals(416, random_state=0, return_X_y=True)
     >>> task = np.arange(416) >= 16  # 16 rows of the target, 400 of the source
     >>> forest = TransferForestClassifier(gamma=0.5, random_state=0).fit(X, y, task, target=False)
@@ -149,7 +147,7 @@ class TransferForestClassifier(ClassifierMixin, BaseEstimator):
         which = np.searchsorted(labels.offsets, labels.codes, side="right") - 1
         seeds = rng.integers(2**62, size=n_estimators)
         rows = [_resampled(which, rng) for _ in range(n_estimators)] if self.bootstrap else None
-        self.trees_ = grow_several_tasks(X, labels, rows=rows, seeds=seeds, n_jobs=self.n_jobs, **settings)
+        self.trees_ = grow_multitask(X, labels, rows=rows, seeds=seeds, n_jobs=self.n_jobs, **settings)
         room = self.shrinkage * mean_variance(X)
         filled = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._fill)(tree, X if rows is None else X[rows[i]], room) for i, tree in enumerate(self.trees_)
@@ -263,7 +261,7 @@ def select_gamma(forest, X, y, task, *, target=0, gammas=(0.0, 0.25, 0.5, 0.75, 
 
     Examples
     --------
-    >>> from learnable.datasets.shapes import make_spirals
+    >>> from learnable.datasets import make_spirals
     >>> X, y = make_spirals(440, random_state=0, return_X_y=True)
     >>> forest = TransferForestClassifier(20, split="axis", propagate="none", random_state=0)
     >>> select_gamma(forest, X, y, np.arange(440) >= 40, target=False, gammas=(0, 0.5)).gamma

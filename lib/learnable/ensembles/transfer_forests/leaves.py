@@ -13,9 +13,7 @@ from numba import njit
 from scipy.linalg import blas, lapack
 
 from learnable._inner import inner
-from learnable.validation import check_choice, check_finite_array, check_magnitude, check_scalar
-
-__all__ = ["LeafPropagation", "leaf_graph", "propagate_leaves"]
+from learnable.validation import check_finite_array
 
 METRICS = ("mahalanobis", "printed", "euclidean")
 _WIDE = 32  # from as many features on a leaf with more rows is worth a Cholesky factor and calls of its own
@@ -38,47 +36,6 @@ class LeafPropagation:
     proba: np.ndarray
     origin: np.ndarray
     distance: np.ndarray
-
-
-def leaf_graph(X, leaves, *, metric="mahalanobis", shrinkage=1e-3):
-    """Lengths of the edges between the leaves of a tree, from the rows of all tasks (Goussies et al. 2014).
-
-    With d the difference of the means and S the covariances of two leaves, an edge has the length
-    (d' inv(S_i) d + d' inv(S_j) d) / 2. The source prints S in place of its inverse, and a sum over pairs of rows in
-    place of the covariance, which is zero. A covariance gets `shrinkage` times the mean variance of X on its diagonal.
-    Cost for K leaves: O(n d min(d, n/K) + K^2 d min(d, n/K)); no matrix of d by d for a leaf with fewer rows than d.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-    leaves : array-like of int of shape (n,)
-        The leaf of each row, 0 to K - 1; each has a row.
-    metric : {"mahalanobis", "printed", "euclidean"}, default="mahalanobis"
-        "printed" is d' S d, "euclidean" d' d.
-    shrinkage : float, default=1e-3
-
-    Returns
-    -------
-    ndarray of shape (K, K)
-        Symmetric, with a zero diagonal.
-
-    Examples
-    --------
-    >>> X = np.array([[-3.0, 0], [3, 0], [-2, 0], [4, 0], [0, 1], [0, 1.1]])
-    >>> graph = leaf_graph(X, [0, 0, 1, 1, 2, 2])
-    >>> bool(graph[0, 1] < graph[0, 2])
-    True
-    """
-    X = check_magnitude(check_finite_array(X, "X", ndim=2), "X")
-    check_choice(metric, "metric", METRICS)
-    shrinkage = check_scalar(shrinkage, "shrinkage", low=0, closed="neither")
-    leaves = np.asarray(leaves)
-    if leaves.shape != (len(X),) or leaves.dtype.kind not in "iu" or len(X) == 0:
-        raise ValueError(f"leaves must hold a whole number for each of the {len(X)} rows of X")
-    sizes = np.bincount(leaves) if leaves.min() >= 0 else np.zeros(1)
-    if sizes.min() == 0:
-        raise ValueError("leaves must hold the numbers 0 to K - 1, each at least once")
-    return edges(X, leaves, metric, shrinkage * mean_variance(X), np.ones(len(sizes), np.bool_))
 
 
 def mean_variance(X):
@@ -226,6 +183,7 @@ def _row_products(a, b):
 
 @njit(cache=True, nogil=True)
 def _nearest_labelled(graph, labelled):
+    """Dijkstra's algorithm from all labelled leaves at once, on a dense graph: O(k²) without a heap."""
     k = len(graph)
     distance, origin, done = np.full(k, np.inf), np.full(k, -1), np.zeros(k, np.bool_)
     for i in range(k):

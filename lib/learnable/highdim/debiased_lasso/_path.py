@@ -18,12 +18,12 @@ import numpy as np
 from numba import njit
 
 from learnable._inner import dot, inner
+from learnable.linalg.growing_cholesky import backward, delete, extend, forward, project
 
 # A combination of columns is zero if its variance is less than this part of what it would be without correlation.
 DEPENDENT = 1e-11
 # Steps between two looks for a proof: one look costs about as much as two steps.
 LOOK = 24
-
 REACHED, REFUTED, UNDECIDED, LOST = 0, 1, 2, 3
 
 
@@ -35,12 +35,12 @@ class NullSpace(NamedTuple):
 
 
 class Face(NamedTuple):
-    """Nonzero coefficients in order of `active`, signs (zero elsewhere), U'U = S_AA and z = U'^-1 s."""
+    """Nonzero coefficients in order of `active`, signs (zero elsewhere), LL' = S_AA and Z = L^-1 s, one row."""
 
     active: np.ndarray
     sign: np.ndarray
-    U: np.ndarray
-    z: np.ndarray
+    factor: np.ndarray
+    Z: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -51,7 +51,7 @@ def walk(S, null, i, b, start, stop, max_steps):
     the last word), the steps, and a proven lower bound on the feasible mu (zero if there is none).
     """
     p, cap = b.size, null.rank + 1
-    face = Face(np.empty(cap, dtype=np.int64), np.zeros(p), np.empty((cap, cap)), np.empty(cap))
+    face = Face(np.empty(cap, dtype=np.int64), np.zeros(p), np.empty((cap, cap)), np.empty((1, cap)))
     q, a, x, w, d = np.zeros(p), np.empty(p), np.empty(cap), np.empty(cap), np.zeros(p)
     size = _enter(S, null, i, b, start, face, x, q)
     if size < 0:
@@ -82,7 +82,7 @@ def walk(S, null, i, b, start, stop, max_steps):
                 pivot = _project(S, face, size, j, x)
                 if pivot <= 0.0:
                     return LOST, step, 0.0
-            _append(face, size, j, s, pivot, x)
+            _append(face, size, j, s, pivot)
             size += 1
         else:
             _refine(S, face, size, i, b, stop, x)
@@ -105,7 +105,7 @@ def _enter(S, null, i, b, mu, face, x, q):
             pivot = _project(S, face, size, j, x) if size < null.rank else 0.0
             if pivot <= DEPENDENT * S[j, j]:
                 return -1
-            _append(face, size, j, np.sign(b[j]), pivot, x)
+            _append(face, size, j, np.sign(b[j]), pivot)
             size += 1
     _refine(S, face, size, i, b, mu, x)
     q[i] = 1.0
@@ -128,8 +128,8 @@ def _refine(S, face, size, i, b, mu, x):
         x[k] = (1.0 if j == i else 0.0) - mu * face.sign[j]
         for t in range(size):
             x[k] -= row[face.active[t]] * b[face.active[t]]
-    _forward(face.U, size, x)
-    _backward(face.U, size, x)
+    forward(face.factor, size, x)
+    backward(face.factor, size, x)
     for k in range(size):
         b[face.active[k]] += x[k]
 
@@ -138,8 +138,8 @@ def _refine(S, face, size, i, b, mu, x):
 def _direction(S, face, size, w, a):
     """How the minimiser moves as mu falls, w = S_AA^-1 s, and how q = e_i - Sb does, a = S_A w."""
     for k in range(size):
-        w[k] = face.z[k]
-    _backward(face.U, size, w)
+        w[k] = face.Z[0, k]
+    backward(face.factor, size, w)
     for t in range(a.size):
         a[t] = 0.0
     k = 0
@@ -183,9 +183,11 @@ def _next_event(face, size, mu, limit, b, q, w, a, left):
 def _slide(S, face, size, j, sign, b, x, d):
     """Let column j, which depends on the active ones, join: move `b` along their null vector until one meets zero.
 
-    Returns its place, or -1 if none does: then the dual falls without bound. `x` holds U'^-1 S_Aj.
+    Returns its place, or -1 if none does: then the dual falls without bound. Row `size` of the factor holds L^-1 S_Aj.
     """
-    _backward(face.U, size, x)
+    for k in range(size):
+        x[k] = face.factor[size, k]
+    backward(face.factor, size, x)
     for t in range(d.size):
         d[t] = 0.0
     d[j] = sign
@@ -238,79 +240,29 @@ def _floor(S, i, d):
 
 @inner
 def _project(S, face, size, j, x):
-    """Set x = U'^-1 S_Aj; returns what of S_jj the active columns do not explain."""
+    """Write L^-1 S_Aj to row `size` of the factor; returns what of S_jj the active columns do not explain."""
     row = S[j]
     for k in range(size):
         x[k] = row[face.active[k]]
-    _forward(face.U, size, x)
-    pivot = row[j]
-    for k in range(size):
-        pivot -= x[k] * x[k]
-    return pivot
+    return project(face.factor, size, x, row[j])
 
 
 @inner
-def _append(face, size, j, sign, pivot, x):
-    root = np.sqrt(pivot)
-    total = sign
-    for k in range(size):
-        face.U[k, size] = x[k]
-        total -= x[k] * face.z[k]
-    face.U[size, size] = root
-    face.z[size] = total / root
+def _append(face, size, j, sign, pivot):
+    """Let column j join, for which `_project` found `pivot`."""
+    face.factor[size, size] = np.sqrt(pivot)
+    extend(face.factor, size, face.Z[0], sign)
     face.active[size] = j
     face.sign[j] = sign
 
 
 @inner
 def _remove(face, size, place, b):
-    """Take one column out of U, and rotate what is left of it into a triangle; z turns with it.
-
-    Returns which one that was, as `_next_event` wants to know it.
-    """
-    U, z, j = face.U, face.z, face.active[place]
+    """Take one column out; returns which one that was, as `_next_event` wants to know it."""
+    j = face.active[place]
     left = face.sign[j] * (j + 1)
     face.sign[j] = b[j] = 0.0
     for k in range(place, size - 1):
         face.active[k] = face.active[k + 1]
-    for r in range(size):
-        for k in range(max(place, r - 1), size - 1):
-            U[r, k] = U[r, k + 1]
-    for r in range(place, size - 1):
-        radius = np.hypot(U[r, r], U[r + 1, r])
-        c, s = U[r, r] / radius, U[r + 1, r] / radius
-        for k in range(r, size - 1):
-            upper, lower = U[r, k], U[r + 1, k]
-            U[r, k] = c * upper + s * lower
-            U[r + 1, k] = c * lower - s * upper
-        z[r], z[r + 1] = c * z[r] + s * z[r + 1], c * z[r + 1] - s * z[r]
+    delete(face.factor, size, place, face.Z)
     return left
-
-
-@inner
-def _forward(U, size, x):
-    """x becomes U'^-1 x."""
-    for k in range(size):
-        x[k] /= U[k, k]
-        f = x[k]
-        for t in range(k + 1, size):
-            x[t] -= f * U[k, t]
-
-
-@inner
-def _backward(U, size, x):
-    """x becomes U^-1 x; four partial sums, which need not wait for each other."""
-    for k in range(size - 1, -1, -1):
-        row = U[k]
-        s0, s1, s2, s3 = x[k], 0.0, 0.0, 0.0
-        t = k + 1
-        while t + 3 < size:
-            s0 -= row[t] * x[t]
-            s1 -= row[t + 1] * x[t + 1]
-            s2 -= row[t + 2] * x[t + 2]
-            s3 -= row[t + 3] * x[t + 3]
-            t += 4
-        while t < size:
-            s0 -= row[t] * x[t]
-            t += 1
-        x[k] = ((s0 + s1) + (s2 + s3)) / row[k]

@@ -12,82 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.highdim.debiased_lasso.coherence import default_mu
 from learnable.highdim.debiased_lasso.influence import bounded_decorrelating_matrix
 from learnable.highdim.debiased_lasso.programme import decorrelate
-from learnable.highdim.debiased_lasso.scaled import _Problem, check_design, fit_scaled, universal_lam0
+from learnable.highdim.debiased_lasso.scaled import _Problem, fit_scaled, universal_lam0
 from learnable.selection.multiple_tests import holm_pvalues
-from learnable.validation import check_choice, check_finite_array, check_probabilities, check_scalar
-
-__all__ = [
-    "ConfidenceRegion",
-    "DebiasedLasso",
-    "adjust_pvalues",
-    "debias",
-    "decompose",
-    "two_sided_pvalues",
-]
-
-
-def debias(theta, X, y, M):
-    r"""Add back what the penalty took: θ̂^u=θ̂+(1/n) MX'(y-Xθ̂) (5), any M.
-
-    Parameters
-    ----------
-    theta : array-like of shape (p,)
-    X : array-like of shape (n, p)
-    y : array-like of shape (n,)
-    M : array-like of shape (p, p)
-
-    Returns
-    -------
-    ndarray of shape (p,)
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 1.0], [1.0, -1.0]])
-    >>> debias([0.0, 0.0], X, [3.0, 1.0], np.eye(2)).tolist()
-    [2.0, 1.0]
-    """
-    X, y = check_design(X, y)
-    n, p = X.shape
-    theta, M = check_finite_array(theta, "theta", ndim=1), check_finite_array(M, "M", ndim=2)
-    if theta.size != p or M.shape != (p, p):
-        raise ValueError(f"theta and M must have shapes {(p,)} and {(p, p)}, got {theta.shape} and {M.shape}")
-    return theta + M @ (X.T @ (y - X @ theta)) / n
-
-
-def decompose(theta0, W, X, M, theta):
-    r"""Split the error of a debiased estimate, √n(θ̂^u-θ₀)=Z+Δ (Theorem 6).
-
-    Z=MX' W/√n is noise, with covariance σ²MΣ̂ M';
-    Δ=√n(MΣ̂-I)(θ₀-θ̂) is what remains of the bias. An identity, for any M and
-    any `theta`; needs the truth, so it is for simulations.
-
-    Parameters
-    ----------
-    theta0 : array-like of shape (p,)
-        True coefficients.
-    W : array-like of shape (n,)
-        True noise, y - X theta0.
-    X : array-like of shape (n, p)
-    M : array-like of shape (p, p)
-    theta : array-like of shape (p,)
-        The estimate that was debiased.
-
-    Returns
-    -------
-    Z, Delta : ndarray of shape (p,)
-
-    Examples
-    --------
-    >>> Z, Delta = decompose([1.0], [0.5, -0.5], [[1.0], [-1.0]], [[1.0]], [0.2])
-    >>> round(float(Z[0]), 4), float(Delta[0])
-    (0.7071, 0.0)
-    """
-    X, W = check_design(X, W)
-    n = len(W)
-    theta0, theta = check_finite_array(theta0, "theta0", ndim=1), check_finite_array(theta, "theta", ndim=1)
-    M = check_finite_array(M, "M", ndim=2)
-    gap = theta0 - theta
-    return M @ (X.T @ W) / np.sqrt(n), np.sqrt(n) * (M @ (X.T @ (X @ gap)) / n - gap)
+from learnable.validation import (
+    check_finite_array,
+    check_number_or_word,
+    check_probabilities,
+    check_scalar,
+)
 
 
 def two_sided_pvalues(coef, stderr):
@@ -387,23 +319,10 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         return X @ self.coef_lasso_ + self.intercept_
 
     def _check_settings(self):
-        for name, words in (("mu", ("adaptive", "paper")), ("alpha", ("universal", "paper"))):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                if value not in words:
-                    raise ValueError(f"{name} must be a number or one of {words}, got {value!r}")
-            elif name == "mu":
-                check_scalar(value, "mu", low=0, high=1, closed="left")
-            else:
-                check_scalar(value, "alpha", low=0)
-        if isinstance(self.lam0, str):
-            universal_lam0(2, 1, self.lam0)
-        else:
-            check_scalar(self.lam0, "lam0", low=0, closed="neither")
-        if isinstance(self.sigma, str):
-            check_choice(self.sigma, "sigma", ("scaled", "robust"))
-        else:
-            check_scalar(self.sigma, "sigma", low=0, closed="neither")
+        check_number_or_word(self.mu, "mu", ("adaptive", "paper"), low=0, high=1, closed="left")
+        check_number_or_word(self.alpha, "alpha", ("universal", "paper"), low=0)
+        check_number_or_word(self.lam0, "lam0", ("universal", "paper"), low=0, closed="neither")
+        check_number_or_word(self.sigma, "sigma", ("scaled", "robust"), low=0, closed="neither")
 
     def _solve_for_M(self):
         n, p = self._Z.shape

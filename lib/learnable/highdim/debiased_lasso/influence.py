@@ -10,8 +10,6 @@ from learnable.highdim.debiased_lasso.programme import check_mu, decorrelate
 from learnable.optim.coordinate_descent.gram import gram_descent
 from learnable.validation import check_finite_array, check_scalar
 
-__all__ = ["bounded_decorrelating_matrix"]
-
 
 def bounded_decorrelating_matrix(X, mu, rows=None, *, beta=0.4, tol=1e-10, max_iter=20_000):
     r"""Rows of M that also satisfy ‖Xm‖_∞ ≤ n^β, for noise that is not Gaussian (54).

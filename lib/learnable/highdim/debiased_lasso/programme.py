@@ -24,9 +24,7 @@ from learnable.highdim.debiased_lasso._path import DEPENDENT, REFUTED, UNDECIDED
 from learnable.highdim.debiased_lasso._rows import Search, solve_rows
 from learnable.highdim.debiased_lasso.coherence import check_sigma, default_mu
 from learnable.linalg.precision import factor as cholesky_factor
-from learnable.validation import Result, check_choice, check_finite_array, check_scalar
-
-__all__ = ["Decorrelation", "decorrelate", "decorrelating_matrix"]
+from learnable.validation import Result, check_finite_array, check_scalar
 
 # A search for mu that ends above this has not decorrelated the row: at 1/2 two equal columns pass.
 COARSE = 0.4
@@ -62,43 +60,10 @@ class Decorrelation(Result):
     converged: np.ndarray
 
 
-def decorrelating_matrix(
-    covariance, mu=None, rows=None, method="dual_cd", *, n=None, adaptive_mu=False, tol=1e-10, max_iter=10_000, n_jobs=1
-):
-    """Rows of the decorrelating matrix M; see :func:`decorrelate`, which returns certificates with them.
-
-    Parameters
-    ----------
-    covariance : array-like of shape (p, p)
-        X'X / n, with a positive diagonal.
-    mu : float or array-like of shape (k,)
-        The bound on the bias, 0 <= mu < 1. At mu >= 1 the row would be zero and the interval a point.
-    rows : sequence of int, optional
-        Which rows; all by default.
-    method : {"dual_cd", "cvxpy"}, default="dual_cd"
-        The second hands each programme to a generic solver, for comparison.
-    n, adaptive_mu, tol, max_iter, n_jobs
-        As in :func:`decorrelate`.
-
-    Returns
-    -------
-    ndarray of shape (k, p)
-
-    Examples
-    --------
-    >>> decorrelating_matrix([[1.0, 0.5], [0.5, 1.0]], 0.2).round(6).tolist()
-    [[0.933333, -0.266667], [-0.266667, 0.933333]]
-    """
-    return decorrelate(
-        covariance, mu, rows, method, n=n, adaptive_mu=adaptive_mu, tol=tol, max_iter=max_iter, n_jobs=n_jobs
-    ).M
-
-
 def decorrelate(
     covariance,
     mu=None,
     rows=None,
-    method="dual_cd",
     *,
     n=None,
     adaptive_mu=False,
@@ -119,9 +84,13 @@ def decorrelate(
 
     Parameters
     ----------
-    covariance, mu, rows, method
-        As in :func:`decorrelating_matrix`. With ``adaptive_mu``, `mu` is where the search starts;
-        by default :func:`default_mu` of p and `n`.
+    covariance : array-like of shape (p, p)
+        Σ̂ = X'X/n, with a positive diagonal.
+    mu : float or array-like, optional
+        The bound of the constraint, in [0, 1), for all rows or for each. With ``adaptive_mu`` it is where the search
+        starts; by default :func:`default_mu` of p and `n`.
+    rows : array-like of int, optional
+        Which rows of M; all by default.
     n : int, optional
         Sample size, for the default of `mu` only.
     adaptive_mu : bool, default=False
@@ -160,7 +129,6 @@ def decorrelate(
     [0.5, 0.5]
     """
     S, rows = check_sigma(covariance, rows)
-    check_choice(method, "method", ("dual_cd", "cvxpy"))
     tol = check_scalar(tol, "tol", low=0, closed="neither")
     max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     if mu is None:
@@ -168,10 +136,6 @@ def decorrelate(
             raise ValueError("give mu; or n together with adaptive_mu=True, to start from default_mu(p, n)")
         mu = default_mu(len(S), n)
     starts = check_mu(mu, len(rows))
-    if method == "cvxpy":
-        if adaptive_mu:
-            raise ValueError("adaptive_mu goes with method='dual_cd'")
-        return _by_cvxpy(S, rows, starts)
     if adaptive_mu:
         factor = check_scalar(factor, "factor", low=1, closed="neither")
         n_tries = check_scalar(n_tries, "n_tries", low=0, integer=True)
@@ -264,24 +228,3 @@ def _report_coarse(rows, starts, mus, search):
             ConvergenceWarning,
             stacklevel=3,
         )
-
-
-def _by_cvxpy(S, rows, mus):
-    import cvxpy as cp
-
-    p, k = len(S), len(rows)
-    # S is only semi-definite: its root keeps the programme convex in the solver's eyes.
-    values, vectors = np.linalg.eigh(S)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    M, gap, feasible = np.zeros((k, p)), np.full(k, np.nan), np.zeros(k, dtype=bool)
-    for t, i in enumerate(rows):
-        e = np.eye(p)[i]
-        m = cp.Variable(p)
-        programme = cp.Problem(cp.Minimize(cp.sum_squares(root @ m)), [cp.norm_inf(S @ m - e) <= mus[t]])
-        programme.solve()
-        feasible[t] = programme.status in ("optimal", "optimal_inaccurate")
-        M[t] = m.value if feasible[t] else e
-        if feasible[t]:
-            gap[t] = abs(M[t] @ S @ M[t] - M[t, i] + mus[t] * np.abs(M[t]).sum())
-    _report_infeasible(rows, mus, ~feasible)
-    return Decorrelation(M, mus, gap, feasible, np.zeros(k), np.zeros(k, dtype=np.int64), feasible)

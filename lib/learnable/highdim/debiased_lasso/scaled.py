@@ -10,9 +10,7 @@ import numpy as np
 
 from learnable.optim.coordinate_descent import solve_gram, solve_lasso
 from learnable.optim.coordinate_descent.gram import gram_descent
-from learnable.validation import Result, check_choice, check_finite_array, check_scalar, warn_not_converged
-
-__all__ = ["ScaledLasso", "check_design", "lasso", "scaled_lasso", "sqrt_lasso", "universal_lam0"]
+from learnable.validation import Result, check_choice, check_design, check_scalar, warn_not_converged
 
 # Up to this many columns X'X is worth forming once and keeping for the fits that follow.
 SMALL = 2000
@@ -31,31 +29,6 @@ class ScaledLasso(Result):
     n_iter: int
     converged: bool
     change: float
-
-
-def lasso(X, y, alpha, *, start=None, tol=1e-12):
-    r"""Minimise (1/2n)‖y-Xθ‖²+λ‖θ‖₁ to a relative duality gap of `tol`.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, p)
-    y : array-like of shape (n,)
-    alpha : float
-        Penalty, not negative.
-    start : array-like of shape (p,), optional
-        Where to begin; zero by default.
-    tol : float, default=1e-12
-
-    Examples
-    --------
-    >>> lasso([[2.0, 0.0], [0.0, 2.0]], [4.0, 1.0], 0.5).round(6).tolist()
-    [1.75, 0.25]
-    """
-    X, y = check_design(X, y)
-    alpha = check_scalar(alpha, "alpha", low=0)
-    if start is None and X.shape[1] <= min(SMALL, len(X)):
-        return _Problem(X, y).solve(alpha, np.zeros(X.shape[1]), check_scalar(tol, "tol", low=0))
-    return solve_lasso(X, y, alpha, start=start, tol=tol, max_iter=100_000).coef
 
 
 def universal_lam0(p, n, kind="universal"):
@@ -87,7 +60,8 @@ def scaled_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200, start=None):
         min_(θ,σ>0) (‖y-Xθ‖²)/(2σn) + σ/2 + λ̃‖θ‖₁
 
     by turns: a lasso with λ=σλ̃, then σ=‖y-Xθ‖/√n. The problem
-    is convex in both, and equivariant: y to cy takes both to c times themselves.
+    is convex in both, and equivariant: y to cy takes both to c times themselves. Minimising over σ alone leaves
+    ‖y-Xθ‖/√n + λ̃‖θ‖₁: the coefficients are those of the square-root lasso (Belloni et al. 2011).
 
     Parameters
     ----------
@@ -111,50 +85,12 @@ def scaled_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200, start=None):
     >>> round(found.sigma, 4), found.coef.round(4).tolist()
     (1.1547, [1.4226])
     """
-    X, y = check_design(X, y)
+    X, y = check_design(X, y, rows=2)
     n, p = X.shape
     lam0 = universal_lam0(p, n, lam0) if isinstance(lam0, str) else check_scalar(lam0, "lam0", low=0, closed="neither")
     tol = check_scalar(tol, "tol", low=0, closed="neither")
     max_iter = check_scalar(max_iter, "max_iter", low=1, integer=True)
     return fit_scaled(_Problem(X, y), lam0, tol, max_iter)
-
-
-def sqrt_lasso(X, y, lam0="universal", *, tol=1e-8, max_iter=200):
-    r"""Square-root lasso, min_θ ‖y-Xθ‖/√n+λ̃‖θ‖₁ (Belloni et al. 2011).
-
-    Minimising the scaled lasso's objective over sigma leaves exactly this, so that its coefficients are the answer.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, p)
-    y : array-like of shape (n,)
-    lam0 : float or {"universal", "paper"}, default="universal"
-        Penalty per unit of noise.
-    tol : float, default=1e-08
-    max_iter : int, default=200
-
-    Examples
-    --------
-    >>> sqrt_lasso([[1.0], [1.0], [-1.0], [-1.0]], [3.0, 1.0, -3.0, -1.0], 0.5).round(4).tolist()
-    [1.4226]
-    """
-    return scaled_lasso(X, y, lam0, tol=tol, max_iter=max_iter).coef
-
-
-def check_design(X, y):
-    """Return X (n, p) and y (n,) as finite float64 arrays with n >= 2 and p >= 1.
-
-    Examples
-    --------
-    >>> check_design([[1], [2]], [1, 2])[0].shape
-    (2, 1)
-    """
-    X, y = check_finite_array(X, "X", ndim=2), check_finite_array(y, "y", ndim=1)
-    if X.shape[0] != y.size or X.shape[1] == 0:
-        raise ValueError(f"X must have one row for each of the {y.size} entries of y, got shape {X.shape}")
-    if y.size < 2:
-        raise ValueError(f"at least two observations are needed, got {y.size}")
-    return X, y
 
 
 class _Problem:

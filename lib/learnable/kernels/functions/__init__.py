@@ -31,8 +31,6 @@ from learnable.kernels.functions.algebra import (
     Sum,
 )
 from learnable.kernels.functions.elementary import (
-    ANOVA,
-    AllSubsets,
     FromFunction,
     Gaussian,
     Linear,
@@ -45,8 +43,6 @@ from learnable.kernels.functions.points import center_gram, squared_distances
 from learnable.kernels.functions.series import Exp, Poly
 
 __all__ = [
-    "ANOVA",
-    "AllSubsets",
     "Centered",
     "Constant",
     "Exp",

@@ -4,7 +4,7 @@ import numpy as np
 
 from learnable.kernels.functions.parameters import Tunable
 from learnable.kernels.functions.points import length
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_callable, check_finite_array, check_scalar
 
 __all__ = [
     "Centered",
@@ -33,7 +33,7 @@ class Kernel(Tunable):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Gaussian, Linear
+    >>> from learnable.kernels import Gaussian, Linear
     >>> kernel = Gaussian(1.0) + 0.5 * Linear()
     >>> isinstance(kernel, Kernel), kernel([[0.0, 1.0]], [[0.0, 1.0]]).round(3).tolist()
     (True, [[1.5]])
@@ -121,7 +121,7 @@ class Constant(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> (Linear() + 1.0)([[2.0]])
     array([[5.]])
     >>> Constant(2.0)([[0.0], [1.0]]).tolist()
@@ -157,7 +157,7 @@ class Sum(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Gaussian, Linear
+    >>> from learnable.kernels import Gaussian, Linear
     >>> Gaussian(2.0) + Linear()
     Sum(left=Gaussian(sigma=2.0), right=Linear(A=None))
     >>> Sum(Linear(), Constant(1.0))([[1.0], [2.0]]).tolist()
@@ -195,7 +195,7 @@ class Product(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> (Linear() * Linear())([[2.0]], [[3.0]])
     array([[36.]])
     >>> Product(Linear(), Linear())([[1.0], [2.0]]).tolist()
@@ -235,7 +235,7 @@ class Scaled(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> -1.0 * Linear()
     Traceback (most recent call last):
     ...
@@ -278,7 +278,7 @@ class PolynomialOf(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> PolynomialOf(Linear(), [1.0, 0.0, 2.0])([[1.0]], [[3.0]])
     array([[19.]])
     """
@@ -331,7 +331,7 @@ class Mapped(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> Linear().map(np.abs)(np.array([[-1.0]]), np.array([[2.0]]))
     array([[2.]])
     >>> Mapped(Linear(), np.square)([[1.0], [2.0]]).tolist()
@@ -366,7 +366,7 @@ class Normalised(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> Linear().normalised()([[3.0, 4.0], [0.0, 2.0]])
     array([[1. , 0.8],
            [0.8, 1. ]])
@@ -423,7 +423,7 @@ class Centered(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> Linear().centered([[0.0], [2.0]])([[0.0], [2.0]])
     array([[ 1., -1.],
            [-1.,  1.]])
@@ -471,12 +471,6 @@ class Centered(Kernel):
 def check_kernel(value, name):
     if not isinstance(value, Kernel):
         raise ValueError(f"{name} must be a Kernel, got {value!r}; as_kernel makes one of a name or a function")
-    return value
-
-
-def check_callable(value, name):
-    if not callable(value):
-        raise ValueError(f"{name} must be callable, got {value!r}")
     return value
 
 

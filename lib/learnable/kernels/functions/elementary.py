@@ -6,21 +6,18 @@ from math import comb, factorial, sqrt
 import numpy as np
 from scipy import sparse
 
-from learnable.kernels.functions.algebra import Kernel, check_callable
+from learnable.kernels.functions.algebra import Kernel
 from learnable.kernels.functions.points import (
     as_points,
-    dense_pair,
     inner,
     length,
     power_of,
     squared_distances,
     squared_norms,
 )
-from learnable.validation import check_finite_array, check_scalar, check_symmetric
+from learnable.validation import check_callable, check_finite_array, check_scalar, check_symmetric
 
 __all__ = [
-    "ANOVA",
-    "AllSubsets",
     "FromFunction",
     "Gaussian",
     "Linear",
@@ -194,63 +191,6 @@ class Gaussian(Kernel):
             raise ValueError(f"sigma has {np.size(self.sigma)} entries, the points have {X.shape[1]} coordinates")
         factor = 1.0 / np.asarray(self.sigma, dtype=np.float64)
         return tuple(Z if Z is None else (Z.toarray() if sparse.issparse(Z) else Z) * factor for Z in (X, Y))
-
-
-class AllSubsets(Kernel):
-    """K(x, y) = prod_i (1 + x_i y_i), the inner product of the products over all subsets of coordinates.
-
-    Examples
-    --------
-    >>> AllSubsets()([[1.0, 2.0]], [[3.0, 4.0]])
-    array([[36.]])
-    """
-
-    def _matrix(self, X, Y):
-        X, Y = dense_pair(X, Y)
-        K = np.ones((X.shape[0], Y.shape[0]))
-        for k in range(X.shape[1]):
-            K *= 1.0 + np.multiply.outer(X[:, k], Y[:, k])
-        return K
-
-    def diag(self, X):
-        return np.prod(1.0 + dense_pair(X, None)[0] ** 2, axis=1)
-
-
-class ANOVA(Kernel):
-    """K(x, y) = sum over sets of `degree` coordinates of prod_i x_i y_i, by the recursion in O(d degree).
-
-    Parameters
-    ----------
-    degree : int, default=2
-
-    Examples
-    --------
-    >>> ANOVA(2)([[1.0, 2.0, 3.0]], [[1.0, 1.0, 1.0]])
-    array([[11.]])
-    """
-
-    def __init__(self, degree=2):
-        check_scalar(degree, "degree", low=1, integer=True)
-        self.degree = degree
-
-    def _matrix(self, X, Y):
-        X, Y = dense_pair(X, Y)
-        if self.degree > X.shape[1]:
-            raise ValueError(f"degree must be at most the number of coordinates {X.shape[1]}, got {self.degree}")
-        return self._recursion(
-            (np.multiply.outer(X[:, k], Y[:, k]) for k in range(X.shape[1])), (X.shape[0], Y.shape[0])
-        )
-
-    def diag(self, X):
-        X, _ = dense_pair(X, None)
-        return self._recursion((X[:, k] ** 2 for k in range(X.shape[1])), (X.shape[0],))
-
-    def _recursion(self, products, shape):
-        partial = [np.ones(shape)] + [np.zeros(shape) for _ in range(self.degree)]
-        for product in products:
-            for s in range(self.degree, 0, -1):
-                partial[s] += product * partial[s - 1]
-        return partial[-1]
 
 
 class Rank1(Kernel):

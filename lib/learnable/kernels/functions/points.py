@@ -106,13 +106,6 @@ def check_width(X, Y):
         raise ValueError(f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}")
 
 
-def dense_pair(X, Y):
-    X = as_points(X, "X")
-    Y = X if Y is None else as_points(Y, "Y")
-    check_width(X, Y)
-    return tuple(Z.toarray() if sparse.issparse(Z) else Z for Z in (X, Y))
-
-
 def inner(X, Y):
     """Return X Y' as a dense matrix; exactly symmetric without Y (numpy then calls a symmetric product)."""
     check_width(X, Y)

@@ -18,7 +18,7 @@ class Poly:
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> Poly([0.0, 1.0, 0.5])(Linear())([[1.0]], [[2.0]])
     array([[4.]])
     """
@@ -43,7 +43,7 @@ class Exp(Kernel):
 
     Examples
     --------
-    >>> from learnable.kernels.functions import Linear
+    >>> from learnable.kernels import Linear
     >>> Exp(Linear())([[0.0]], [[3.0]])
     array([[1.]])
     """

@@ -1,29 +1,12 @@
-"""Hidden Markov models: the model, its recursions, its estimation.
-
-By concept:
+"""Hidden Markov models: the model, its recursions, its estimation, and which path to report.
 
 - :mod:`.model`: the chain and its emissions;
 - :mod:`.recursions`: filtering, prediction, smoothing, scaled and in logarithms;
-- :mod:`.estimation`: Baum-Welch, and counting where states are known.
-
-Which path to report is a question of its own: see :mod:`learnable.latent.hmm_alignment`.
+- :mod:`.estimation`: Baum-Welch, and counting where states are known;
+- :mod:`.alignments`: Viterbi, PMAP and what lies between them; :mod:`.path_risks` says what a path may cost.
 """
 
-from learnable.latent.hmm.estimation import BaumWelchResult, baum_welch, fit_labelled
-from learnable.latent.hmm.model import HMM, DiscreteEmission, GaussianEmission
-from learnable.latent.hmm.recursions import Filtered, Posterior, filtering, forward_backward, predict, smooth
+import lazy_loader
 
-__all__ = [
-    "HMM",
-    "BaumWelchResult",
-    "DiscreteEmission",
-    "Filtered",
-    "GaussianEmission",
-    "Posterior",
-    "baum_welch",
-    "filtering",
-    "fit_labelled",
-    "forward_backward",
-    "predict",
-    "smooth",
-]
+# The names stand in __init__.pyi; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

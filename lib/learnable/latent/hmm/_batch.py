@@ -12,8 +12,6 @@ from learnable.latent.hmm import _kernels as kernels
 from learnable.latent.hmm.model import HMM
 from learnable.latent.hmm.recursions import _log_posterior, _scaled_forward
 
-__all__ = ["Batch"]
-
 
 class Batch:
     """Sequences s = 0, 1, ... in the rows starts[s] to starts[s + 1] of tables of densities with K columns.

@@ -13,8 +13,6 @@ from learnable.latent.hmm import _kernels as kernels
 from learnable.latent.hmm._batch import Batch
 from learnable.latent.hmm.model import HMM, DiscreteEmission, GaussianEmission, impossible_observation
 
-__all__ = ["Chain"]
-
 _POOR = 1e-4  # variances so small beside the squared distance of the mean from the centre are computed again
 
 

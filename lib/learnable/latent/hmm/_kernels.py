@@ -4,6 +4,7 @@ A transition matrix comes as *arcs*: the matrix itself (at least eight columns w
 column the list of its rows with a non-zero entry (``ptr, idx, val``), with a flag that says which of the two to use.
 Dense steps add whole rows, four at a time, so that the inner loop runs along contiguous memory and becomes vector
 instructions; with fewer than eight states a row is eight numbers in registers; sparse steps follow the lists.
+What the unrolled loops compute stands as a formula in ``tests/latent/test_hmm_kernels.py``.
 """
 
 import numpy as np
@@ -70,6 +71,7 @@ def _times(a, net, out):
     for j in range(k):
         out[j] = 0.0
     whole = k - k % 4
+    # out is read and written once for four rows; the two brackets do not wait for each other.
     for i in range(0, whole, 4):
         a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
         for j in range(k):
@@ -82,7 +84,7 @@ def _times(a, net, out):
 
 @njit(cache=True)
 def prior_marginals(pi, net, out):
-    """P(Y_t = j), row by row; once two rows are equal, so are all that follow."""
+    """P(Y_t = j), row by row; once two rows are equal, bit by bit, so are all that follow."""
     k = len(pi)
     now, then = pi.copy(), np.empty(k)
     out[0] = pi
@@ -128,10 +130,12 @@ def relative_densities(log_f, shift):
                 return t, False
             for j in range(k):
                 log_f[t, j] -= top
+        # One call for some thousands of numbers that are still in the cache: a row alone is too short for vectors.
         flat = log_f[start:stop].ravel()
         for p in range(flat.size):
             lowest = fmin(lowest, flat[p] if flat[p] > -np.inf else 0.0)
         exp_in_place(flat)
+        # exp_in_place ends at 2^-1021, also for -inf: a state that is impossible must come out as zero.
         for p in range(flat.size):
             flat[p] = flat[p] if flat[p] > 1e-300 else 0.0
     return -1, lowest < _LOG_SMALL
@@ -152,6 +156,8 @@ def forward(pi, net, f, filtered, lenient, exact=False):
     copy_to(step[:k], pi)
     whole = k - k % 4
     flat = filtered.ravel()
+    # `now` is alpha_t exp(-log_sum), normalised only now and then, and `total` is its mass. `filtered` is normalised at
+    # every time, but no step waits for it.
     log_sum, total, lowest = 0.0, 1.0, 1.0
     for t in range(n):
         if t > 0 and sparse:
@@ -161,6 +167,7 @@ def forward(pi, net, f, filtered, lenient, exact=False):
                     total += now[idx[p]] * val[p]
                 step[j] = total
         elif t > 0 and k < 8:
+            # The columns from k on are zero, and eight sums fit the registers: no loop over columns remains.
             s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             for i in range(k):
                 a0 = now[i]
@@ -193,6 +200,7 @@ def forward(pi, net, f, filtered, lenient, exact=False):
             now[j] = value
             total += value
         if not total > 0.0:
+            # Impossible, unless a number has been lost in the rows that have not been looked at yet.
             return t, not lenient and _smallest(flat, (t - t % _ROWS) * k, t * k) < TINY, -np.inf
         if lenient:
             lowest = fmin(lowest, total)
@@ -209,6 +217,7 @@ def forward(pi, net, f, filtered, lenient, exact=False):
                 now[j] *= factor
             log_sum += np.log(total)
             total = 1.0
+        # Looking back over rows that are still in the cache is a vector loop; a look at each number as it comes is not.
         if not lenient and (t % _ROWS == _ROWS - 1 or t == n - 1):
             if _smallest(flat, (t - t % _ROWS) * k, (t + 1) * k) < TINY:
                 return t, True, -np.inf
@@ -288,6 +297,7 @@ def backward(net, f, filtered, smoothed, weight, keep, lenient):
             beta = step[j] if filtered[t, j] > 0.0 else 0.0
             step[j] = beta
             total += beta * filtered[t, j]
+        # total = Σ alpha_t beta_t; divided by it, the terms filtered[t, i] P_ij weight[t + 1, j] sum to one.
         factor = 1.0 / total
         if keep and t < n - 1:
             for j in range(k):
@@ -328,6 +338,7 @@ def backward_each(net, f, filtered, weight, starts, shares):
 @njit(cache=True)
 def derin(net, net_back, filtered, smoothed):
     """Derin's backward smoother, from filters and predictions only; returns whether a number fell below TINY."""
+    # smoothed_t(j) = filtered_t(j) Σ_i P_ji smoothed_{t+1}(i) / predicted_{t+1}(i): no density enters.
     n, k = filtered.shape
     lowest = 1.0
     copy_to(smoothed[n - 1], filtered[n - 1])
@@ -438,7 +449,7 @@ def log_transitions(log_alpha, log_P, log_f, log_beta, log_likelihood, out):
         for i in range(k):
             for j in range(k):
                 e = log_alpha[t, i] + log_P[i, j] + log_f[t + 1, j] + log_beta[t + 1, j] - log_likelihood
-                if e > -745.0:
+                if e > -745.0:  # below, exp is zero
                     out[i, j] += np.exp(e)
 
 

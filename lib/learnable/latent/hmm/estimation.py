@@ -13,8 +13,6 @@ from learnable.latent.hmm.model import HMM, DiscreteEmission, GaussianEmission
 from learnable.latent.hmm.recursions import check_hmm
 from learnable.validation import check_scalar, check_weights
 
-__all__ = ["BaumWelchResult", "baum_welch", "fit_labelled"]
-
 
 @dataclass(frozen=True)
 class BaumWelchResult:

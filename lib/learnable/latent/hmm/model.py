@@ -18,8 +18,6 @@ from learnable.validation import (
     probability_tolerance,
 )
 
-__all__ = ["HMM", "DiscreteEmission", "GaussianEmission"]
-
 
 class DiscreteEmission:
     """Each state emits one of m symbols, emissionprob[j, a] = P(X_t = a | Y_t = j).
@@ -209,7 +207,7 @@ class HMM:
 
         Examples
         --------
-        >>> from learnable.datasets.sequences import hmm_parameters
+        >>> from learnable.datasets import hmm_parameters
         >>> HMM.from_parameters(**hmm_parameters("ring"))
         HMM(5 states, GaussianEmission(5 states, 1 dimension))
         """

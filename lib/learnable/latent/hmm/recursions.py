@@ -16,8 +16,6 @@ from learnable.latent.hmm import _kernels as kernels
 from learnable.latent.hmm.model import HMM, impossible_observation
 from learnable.validation import Result, check_choice, check_scalar
 
-__all__ = ["Filtered", "Posterior", "filtering", "forward_backward", "predict", "smooth"]
-
 
 @dataclass(frozen=True, eq=False)
 class Filtered(Result):
@@ -126,7 +124,7 @@ def forward_backward(hmm, x, method="scaled"):
 
     Examples
     --------
-    >>> from learnable.latent.hmm import DiscreteEmission
+    >>> from learnable.latent import DiscreteEmission
     >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], DiscreteEmission([[0.5, 0.5], [0.9, 0.1]]))
     >>> forward_backward(coin, [0, 0, 0, 1]).smoothed.round(3).tolist()
     [[0.337, 0.663], [0.36, 0.64], [0.447, 0.553], [0.635, 0.365]]
@@ -166,7 +164,7 @@ def smooth(hmm, x):
 
     Examples
     --------
-    >>> from learnable.latent.hmm import GaussianEmission
+    >>> from learnable.latent import GaussianEmission
     >>> log_likelihood, p = smooth(HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], GaussianEmission([-1, 1])), [0.0, 2.0])
     >>> round(log_likelihood, 3), p.round(3).tolist()
     (-3.513, [[0.114, 0.886], [0.018, 0.982]])
@@ -199,7 +197,7 @@ def filtering(hmm, x):
 
     Examples
     --------
-    >>> from learnable.latent.hmm import DiscreteEmission
+    >>> from learnable.latent import DiscreteEmission
     >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], DiscreteEmission([[0.5, 0.5], [0.9, 0.1]]))
     >>> filtering(coin, [0, 0]).filtered.round(3).tolist()
     [[0.357, 0.643], [0.259, 0.741]]
@@ -232,7 +230,7 @@ def predict(hmm, x, h=1):
 
     Examples
     --------
-    >>> from learnable.latent.hmm import DiscreteEmission
+    >>> from learnable.latent import DiscreteEmission
     >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], DiscreteEmission([[0.5, 0.5], [0.9, 0.1]]))
     >>> predict(coin, [0, 0], 2).round(3).tolist()
     [[0.307, 0.693], [0.346, 0.654]]

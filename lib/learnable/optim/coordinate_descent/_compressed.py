@@ -55,6 +55,7 @@ def square_norms(values, starts, means, n):
         total = 0.0
         for t in range(starts[j], starts[j + 1]):
             total += values[t] * values[t]
+        # Cancels for a nearly constant column; a sparse one is far from that, since most of its entries are zero.
         norms[j] = max(total - n * means[j] * means[j], 0.0)
     return norms
 
@@ -94,7 +95,7 @@ def _solve_one(X, y, weights, levels, rules, b, corr, allowed):
     members = _grow(np.empty(0, dtype=np.int64), inside, b, corr, strong * weights, allowed)
     w = penalty * weights
     kept = allowed
-    goal = 0.9 * rules.tol
+    goal = 0.9 * rules.tol  # a little less than asked for: the gap of the whole problem is computed from another sum
     passes = 0
     while True:
         r = _residual(X, y, b)
@@ -113,6 +114,7 @@ def _solve_one(X, y, weights, levels, rules, b, corr, allowed):
         kept = _screen(X, corr, b, w, rules.l2, kept, (scale, gap))
         size = members.size
         members = _grow(members, inside, b, corr, w, kept)
+        # Columns are missing: no use in solving the set to the end. None are: the set alone keeps the gap open.
         if members.size > size:
             goal = max(0.9 * rules.tol, 0.05 * gap)
         elif moved:
@@ -140,7 +142,7 @@ def _solve_set(X, r, b, w, rules, goal, limit):
             offset, moved = _sweep(X, r, b, w, l2, offset, q > 0)
             history[q + 1] = b
             passes += 1
-            if moved <= rules.still and q == 0:
+            if moved <= rules.still and q == 0:  # only the first pass visits all coefficients
                 return passes, ever
         ever = True
         if offset != 0.0:
@@ -158,6 +160,8 @@ def _sweep(X, r, b, w, l2, offset, active):
         if (active and old == 0.0) or curvature <= 0.0:
             continue
         begin, end = X.starts[k], X.starts[k + 1]
+        # x_k'(r + offset): the mean of x_k drops out, since a centred residual sums to zero. An update touches stored
+        # entries only; what centring adds to all of them alike goes into `offset`.
         z = X.norms[k] * old + offset * r.size * X.means[k]
         for t in range(begin, end):
             z += X.values[t] * r[X.rows[t]]
@@ -181,6 +185,7 @@ def _extrapolate(X, r, b, w, l2, history):
     """Replace b by the combination of passes whose combined difference is smallest, if that lowers the objective."""
     steps = history[1:] - history[:-1]
     products = steps @ steps.T
+    # Differences become parallel as the passes converge: without the ridge the system is singular just when it helps.
     ridge = 1e-14 * np.trace(products)
     for i in range(_MEMORY):
         products[i, i] += ridge
@@ -190,6 +195,7 @@ def _extrapolate(X, r, b, w, l2, history):
     total = mix.sum()
     if not np.isfinite(total) or total == 0.0:
         return
+    # Weights of sum one, so that a fixed point stays one. They may be negative: the trial may lie beyond the last pass.
     trial = (mix / total) @ history[1:]
     there = r.copy()
     offset = 0.0
@@ -225,13 +231,14 @@ def _gap(corr, r, b, w, l2, kept):
     yr = rr + inner
     scale = yr / rr
     if largest > 0.0:
-        scale = min(1.0 / largest, scale)
+        scale = min(1.0 / largest, scale)  # feasible, and not beyond the maximum of the dual on this ray
     return 0.5 * rr + norm - scale * yr + 0.5 * scale * scale * rr, scale
 
 
 @njit(cache=True)
 def _screen(X, corr, b, w, l2, kept, sphere):
     """The columns that may be non-zero in a solution: those that the sphere of the gap does not rule out."""
+    # The dual's maximiser lies in this ball around the scaled residual (gap-safe rule; Ndiaye et al. 2017).
     scale, radius = sphere[0], np.sqrt(2.0 * max(sphere[1], 0.0))
     out = np.empty_like(kept)
     left = 0
@@ -253,6 +260,7 @@ def _grow(members, inside, b, corr, bound, kept):
     for j in kept:
         if not inside[j] and (b[j] != 0.0 or abs(corr[j]) > bound[j]):
             new[size] = j
+            # Prediction and start may have put coefficients outside the set: they come first.
             excess[size] = np.inf if b[j] != 0.0 else abs(corr[j]) / bound[j]
             size += 1
     least = 0.0

@@ -117,12 +117,14 @@ def _eliminate(Q, c, w, b, l2, yy, tol, max_iter):
     if u.size == 0:
         return gram_descent(Q, c, w, l2, b, yy, tol, max_iter)
     Quu = Q[np.ix_(u, u)] + l2 * np.eye(u.size)
+    # Least squares, not a factorisation: free coefficients may be collinear, and any minimiser will do.
     solved = np.linalg.lstsq(Quu, np.column_stack([Q[np.ix_(u, v)], c[u]]), rcond=None)[0]
     passes, gap = 0, 0.0
     if v.size:
         schur = np.ascontiguousarray(Q[np.ix_(v, v)] - Q[np.ix_(v, u)] @ solved[:, :-1])
         reduced = c[v] - Q[np.ix_(v, u)] @ solved[:, -1]
         inner = b[v]
+        # What the free coefficients explain alone is no part of the |y|^2 of the problem that is left.
         rest = yy if yy < 0 else max(yy - float(c[u] @ solved[:, -1]), 0.0)
         gap, passes = gram_descent(0.5 * (schur + schur.T), reduced, w[v], l2, inner, rest, tol, max_iter)
         b[v] = inner
@@ -212,6 +214,8 @@ def gram_descent(Q, c, w, l2, b, y_norm2, tol, max_iter):
         size = _collect(b, active)
         inner = _passes_inside(Q, w, l2, b, q, active, size)
         passes += 1 + inner
+        # A direct solution costs size³/3. It is tried when the passes since the last one have cost as much, so that the
+        # time at most doubles where it is in vain.
         work += size * (m + inner * size)
         size = _collect(b, active)
         while size and size**3 / 3.0 <= work:
@@ -269,10 +273,12 @@ def _gap(q, c, b, w, yy):
             norm += w[j] * abs(b[j])
     if yy < 0.0:
         return violation
+    # |r|^2 + l2 |b|^2 and y'r without a residual: Q = X'X, c = X'y, q = X'r - l2 b. Cancellation may make it negative.
     rr = max(yy - cb - qb, 0.0)
     yr = yy - cb
     if rr == 0.0:
         return norm
+    # The dual point is s r, with the largest s that is feasible, but not beyond the maximum of the dual on that ray.
     s = min(scale, yr / rr)
     return 0.5 * rr + norm - s * yr + 0.5 * s * s * rr
 
@@ -284,7 +290,7 @@ def _pass(Q, w, l2, b, q):
     for j in range(b.size):
         row = Q[j]
         curvature = row[j] + l2
-        if w[j] == np.inf or curvature <= 0.0:
+        if w[j] == np.inf or curvature <= 0.0:  # a column of zeros moves nothing
             continue
         old = b[j]
         z = q[j] + curvature * old
@@ -322,7 +328,7 @@ def _passes_inside(Q, w, l2, b, q, active, size):
         moved = _pass(block, weight, l2, part, slope)
         passes += 1
         first = max(first, moved)
-        if moved <= 0.05 * first:
+        if moved <= 0.05 * first:  # what is left is slow: the direct solution, or a look at the others, does more
             break
     for k in range(size):
         b[active[k]] = part[k]
@@ -347,6 +353,7 @@ def _solve_orthant(Q, c, w, l2, b, active, size):
     # Right-looking Cholesky of the upper triangle, row by row, with the forward substitution on the way.
     for k in range(size):
         pivot = L[k, k]
+        # What is left of a diagonal entry after elimination: below this the column depends on those before it.
         if pivot <= 1e-11 * (Q[active[k], active[k]] + l2):
             return -1
         root = np.sqrt(pivot)
@@ -364,6 +371,7 @@ def _solve_orthant(Q, c, w, l2, b, active, size):
         for i in range(k + 1, size):
             total -= L[k, i] * x[i]
         x[k] = total / L[k, k]
+    # The objective is quadratic only within the orthant: stop at its wall.
     first = 1.0
     leaving = -1
     for k in range(size):
@@ -377,6 +385,7 @@ def _solve_orthant(Q, c, w, l2, b, active, size):
         j = active[k]
         b[j] += first * (x[k] - b[j])
     if leaving < 0:
+        # b + (x - b) need not round to x.
         for k in range(size):
             b[active[k]] = x[k]
         return 1

@@ -25,6 +25,7 @@ def residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_iter):
             moved = 0.0
             for k in range(size):
                 j = kept[k]
+                # Four sweeps of five visit the support only, where nearly all the work is to be done.
                 if norms[j] + l2 <= 0.0 or (sweep % 5 and b[j] == 0.0):
                     continue
                 old = b[j]
@@ -38,6 +39,7 @@ def residual_dense(XT, r, b, w, l2, norms, columns, yy, tol, max_iter):
                         r[i] -= step * row[i]
                     moved = max(moved, step * step * (norms[j] + l2))
             passes += 1
+            # A step lowers the objective by at least half of what is measured here, so it is in the units of the gap.
             if moved <= 1e-2 * tol:
                 break
 
@@ -62,8 +64,11 @@ def _screen(corr, r, b, w, l2, norms, kept, size, yy):
     yr = rr + inner
     if rr == 0.0:
         return norm, size
+    # The dual point s r: feasible by the first bound, and the best of its ray by the second.
     s = min(scale, yr / rr)
     gap = 0.5 * rr + norm - s * yr + 0.5 * s * s * rr
+    # The dual is strongly concave with constant 1, so its maximiser lies within this radius of s r. A column whose
+    # correlation stays below w_j in the whole ball is zero in every solution, and is never looked at again.
     radius = np.sqrt(2.0 * max(gap, 0.0))
     left = 0
     for k in range(size):

@@ -99,6 +99,7 @@ class WorkingSet:
         if self.corr is None:
             self._refresh()
         if self.last_penalty is not None and penalty < self.last_penalty:
+            # A correlation changes by no more than the penalty, as a rule: below this bound it will not reach it.
             strong = np.abs(self.corr) > self.weights * (2.0 * penalty - self.last_penalty)
             self._grow_by_priority(strong & ~self.inside & self.allowed, w)
         while True:
@@ -106,6 +107,7 @@ class WorkingSet:
             if gap <= tol or passes >= limit:
                 break
             violating = (np.abs(self.corr) > w) & ~self.inside & self.allowed
+            # While columns are missing, an exact solution on the set would be thrown away.
             inner = max(0.1 * tol, 0.02 * gap)
             if violating.any():
                 self._grow_by_priority(violating, w)
@@ -118,7 +120,7 @@ class WorkingSet:
             b = self.b[self.members]
             _, used = gram_descent(self.G, self.c, w[self.members], self.l2, b, data.yy, inner, max(limit - passes, 1))
             passes += used
-            if not used and not violating.any():
+            if not used and not violating.any():  # nothing left to do: the gap is rounding
                 break
             self.b[self.members] = b
             self._refresh()
@@ -165,7 +167,7 @@ class WorkingSet:
 
     def _grow_by_priority(self, candidates, w):
         chosen = np.flatnonzero(candidates)
-        room = max(FIRST_SET, self.members.size)
+        room = max(FIRST_SET, self.members.size)  # at most doubling: the Gram matrix is quadratic in the set
         if chosen.size > room:
             order = np.argpartition(-np.abs(self.corr[chosen]) / w[chosen], room)[:room]
             chosen = chosen[order]
@@ -184,6 +186,7 @@ class WorkingSet:
         new = data.columns(chosen)
         self.block = new if old == 0 else np.hstack([self.block, new])
         cross = self.block.T @ new
+        # Only the new columns are multiplied: over a path, each pair of columns once.
         G = np.empty((self.members.size, self.members.size))
         G[:old, :old] = self.G
         G[:, old:] = cross

@@ -1,0 +1,1 @@
+"""AdaBoost as a dynamical system: its weights, their cycles, and the margins that come out."""

@@ -1,0 +1,1 @@
+"""Bayesian decision theory and the reject option."""

@@ -1,0 +1,1 @@
+"""Boosting: surrogate losses, AdaBoost, margin bounds, gradient boosting, and boosting for regression."""

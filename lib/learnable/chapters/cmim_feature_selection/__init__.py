@@ -1,0 +1,1 @@
+"""Conditional mutual information maximization: exact, lazy, bit-parallel feature selection."""

@@ -1,0 +1,1 @@
+"""Relevant is not enough: redundancy analysis and the fast correlation-based filter."""

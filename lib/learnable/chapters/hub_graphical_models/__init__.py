@@ -1,0 +1,1 @@
+"""Graphical models with hubs: one convex penalty, three models, one engine (Tan et al. 2014)."""

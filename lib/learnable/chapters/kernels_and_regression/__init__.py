@@ -1,0 +1,1 @@
+"""Kernels, the representer theorem, kernel ridge and epsilon-insensitive regression."""

@@ -1,0 +1,1 @@
+"""Linear discrimination: moment bounds, exact error minimisation, least squares, logistic, Fisher."""

@@ -1,0 +1,1 @@
+"""Causal graphs that do not depend on the order of the columns (Colombo and Maathuis 2014)."""

@@ -1,0 +1,1 @@
+"""A wrapper that takes big random steps: RVE and RVErS."""

@@ -1,0 +1,1 @@
+"""Latent variable models by orthogonal tensor decompositions (Anandkumar, Ge, Hsu, Kakade, Telgarsky 2014)."""

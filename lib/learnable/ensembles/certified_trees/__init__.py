@@ -1,0 +1,6 @@
+"""Error certificates for pruned trees: Rademacher penalties, REP and k-REP (Kääriäinen, Malinen and Elomaa 2004)."""
+
+import lazy_loader
+
+# The names stand in __init__.pyi; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,6 @@
+"""Boosting for the largest margin: arc-gv (Breiman 1999), LPBoost (Demiriz et al. 2002), AdaBoost* (Rätsch 2005)."""
+
+import lazy_loader
+
+# The names stand in __init__.pyi; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,6 @@
+"""Graphical models with hubs: one convex penalty, three models, one engine (Tan et al. 2014)."""
+
+import lazy_loader
+
+# The names stand in __init__.pyi; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

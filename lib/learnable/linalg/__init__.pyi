@@ -1,0 +1,4 @@
+from . import (
+    growing_cholesky as growing_cholesky,
+    precision as precision,
+)

@@ -1,0 +1,104 @@
+"""Prunings of a given tree, their penalties and certificates: the claims of the source, checked by enumeration."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from learnable.datasets import load
+from learnable.ensembles import (
+    CertifiedTree,
+    grow_prunable,
+)
+from learnable.ensembles.certified_trees import (
+    ThreeWaySplit,
+    averaged_bound,
+    binomial_bound,
+    confidence_term,
+    occam_bound,
+    rademacher_bound,
+)
+
+
+def test_bounds_are_the_formulas():
+    eta = np.sqrt(np.log(2 / 0.05) / 800)
+    assert confidence_term(400, 0.05) == pytest.approx(eta)
+    assert rademacher_bound(0.1, 0.02, 400, 0.05).bound == pytest.approx(0.1 + 2 * 0.02 + 5 * eta)
+    assert occam_bound(0.1, 30.0, 400, 0.05).bound == pytest.approx(0.1 + np.sqrt((30 + np.log(20)) / 800))
+    third = np.sqrt(np.log(60) / 800)
+    assert averaged_bound(0.1, [0.02, 0.04], 400, 0.05).bound == pytest.approx(
+        0.1 + 0.06 + (3 + 4 / np.sqrt(2)) * third
+    )
+
+
+def test_binomial_bound_inverts_the_tail():
+    for wrong, n, delta, count in ((0, 50, 0.05, 1), (7, 100, 0.01, 1), (30, 100, 0.01, 1000), (99, 100, 0.1, 1)):
+        p = binomial_bound(wrong, n, delta, log_n=np.log(count)).bound
+        assert stats.binom.cdf(wrong, n, p) == pytest.approx(delta / count, rel=1e-6)
+        assert p <= min(1, occam_bound(wrong / n, np.log(count), n, delta).bound) + 1e-12
+    assert binomial_bound(100, 100).bound == 1.0
+    assert 0.5 < binomial_bound(20, 100, log_n=1000.0).bound <= 1.0  # δ/N is far below the smallest double
+
+
+def test_a_class_that_only_the_pruning_data_have_is_an_error_everywhere():
+    X = np.arange(12.0)[:, None]
+    y = np.array(["a", "b"] * 4 + ["c"] * 4)
+    split = ThreeWaySplit(np.arange(8), np.arange(8, 12), np.arange(0))
+    grown = grow_prunable(X, y, split, min_samples_leaf=1, random_state=0)
+    assert grown.prune().size == 1 and grown.prune().error == 4
+    assert set(grown.predict(X)) == {"a", "b"}
+
+
+def test_certified_tree_is_the_sum_of_its_steps():
+    X, y = load("page_blocks", return_X_y=True)
+    model = CertifiedTree(random_state=4).fit(X[1000:], y[1000:])
+    assert model.bound_ == model.bound_parts_.bound and model.n_nodes_ == model.pruning_.size
+    assert model.bound_parts_.error == model.pruning_.error / model.prunable_.n_prune
+    assert model.pruning_.grow_errors <= model.k_ == int(1.1 * model.prunable_.tree.errors)
+    wrong = (model.predict(X[:1000]) != y[:1000]).mean()
+    assert wrong < model.bound_
+    np.testing.assert_array_equal(model.prunable_.predict(X[:1000], model.pruning_), model.predict(X[:1000]))
+    rep = model.prunable_.predict(X[:1000], model.prunable_.prune())
+    assert (rep != model.prunable_.predict(X[:1000])).any()
+    proba = model.predict_proba(X[:1000])
+    np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X[:1000]))
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    rep = CertifiedTree(None, certificate="binomial", random_state=4).fit(X[1000:], y[1000:])
+    assert rep.k_ is None and rep.n_nodes_ < model.n_nodes_ and rep.bound_ < model.bound_
+    assert set(np.unique(rep.apply(X))) <= set(rep.pruning_.leaves)
+
+
+def test_rules_are_written_in_the_units_of_the_data():
+    X = np.repeat([[1e9], [3e9]], 30, axis=0)
+    y = np.repeat(["low", "high"], 30)
+    text = CertifiedTree(random_state=0).fit(X, y).export_text(["mass"])
+    assert text == "mass ≤ 2e+09 → low\nmass > 2e+09 → high"
+    deep = CertifiedTree(random_state=0).fit(*load("page_blocks", return_X_y=True)).export_text(max_depth=1)
+    assert "… (mostly" in deep and deep.count("\n") < 8
+
+
+def test_units_origin_and_missing_values():
+    X, y = load("page_blocks", return_X_y=True)
+    plain = CertifiedTree(random_state=0).fit(X, y)
+    for other in (X * 1e-8, X * 1e8, X + 1e4, np.asfortranarray(X)):
+        moved = CertifiedTree(random_state=0).fit(other, y)
+        assert abs(moved.bound_ - plain.bound_) < 2e-3
+        assert (moved.predict(other) == plain.predict(X)).mean() > 0.999
+    holes = X.copy()
+    holes[::3, 0] = np.nan
+    holes[:, 1] = np.nan
+    before = holes.copy()
+    model = CertifiedTree(random_state=0).fit(holes, y)
+    assert (model.predict(holes) == y).mean() > 0.9
+    np.testing.assert_array_equal(holes, before)
+
+
+def test_the_same_seed_gives_the_same_tree():
+    X, y = load("nursery", return_X_y=True)
+    one, two, other = (CertifiedTree(random_state=s).fit(X, y).bound_ for s in (0, np.random.default_rng(0), 1))
+    assert one == two != other
+
+
+@parametrize_with_checks([CertifiedTree(random_state=0), CertifiedTree(None, certificate="binomial", random_state=0)])
+def test_scikit_learn_estimator_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,68 @@
+"""FSSEM and what it is made of: every claim of the chapter, against references of other kinds."""
+
+import numpy as np
+import pytest
+from sklearn.mixture import GaussianMixture
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from learnable.features import FSSEM
+from learnable.latent import EMClusterer
+from learnable.latent.mixture import em
+
+
+def hard(rng, n, k):
+    return np.eye(k)[np.r_[np.arange(k), rng.integers(k, size=n - k)]]
+
+
+def moments_by_hand(X, Z):
+    weights = Z.mean(axis=0)
+    means = [np.average(X, axis=0, weights=z) for z in Z.T]
+    covariances = [np.cov(X.T, aweights=z, ddof=0).reshape(X.shape[1], -1) for z in Z.T]
+    return weights, np.array(means), np.array(covariances)
+
+
+@pytest.mark.parametrize(("d", "k", "n"), [(1, 2, 37), (2, 4, 200), (3, 6, 700), (7, 3, 1100)])
+def test_em_follows_scikit_learn_step_by_step(d, k, n):
+    """Same start, same rule to stop: the same number of steps and the same likelihood."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(n, d)) + 3 * rng.integers(2, size=(n, 1))
+    X /= X.std(axis=0)
+    Z = hard(rng, n, k)
+    w, m, c = moments_by_hand(X, Z)
+    ours = em(X, k, memberships=Z, tol=1e-3)
+    start = np.linalg.inv(c + 1e-6 * np.eye(d))
+    peer = GaussianMixture(
+        k, tol=1e-3 / n, max_iter=501, weights_init=w, means_init=m, precisions_init=start, random_state=0
+    ).fit(X)
+    assert ours.converged and abs(ours.n_iter + 1 - peer.n_iter_) <= 1
+    assert ours.log_likelihood == pytest.approx(peer.score(X) * n, abs=0.05)
+    np.testing.assert_allclose(ours.memberships, peer.predict_proba(X), atol=0.02)
+
+
+def test_thin_clusters_are_deleted_and_the_weights_sum_to_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    X[30:] += 20
+    Z = np.zeros((60, 3))
+    Z[0, 2] = 1.0  # a cluster of one point has no variance at all
+    Z[1:30, 0] = Z[30:, 1] = 1.0
+    fit = em(X, 3, memberships=Z)
+    assert fit.n_components == 2
+    assert fit.weights.sum() == pytest.approx(1) and np.isfinite(fit.log_likelihood)
+
+
+@pytest.mark.parametrize("init", ["kmeans", "random", "refined"])
+def test_every_start_finds_four_far_clusters(init):
+    rng = np.random.default_rng(3)
+    centres = np.array([[0, 0], [20, 0], [0, 20], [20, 20.0]])
+    X = centres[rng.integers(4, size=400)] + rng.normal(size=(400, 2))
+    fit = em(X, 4, init=init, random_state=0)
+    best = max(em(X, 4, init=init, n_restarts=1, random_state=s).log_likelihood for s in range(3))
+    assert fit.log_likelihood >= best - 1e-2
+    found = fit.means[np.lexsort(fit.means.round().T)]
+    np.testing.assert_allclose(found, centres[np.lexsort(centres.T)], atol=0.5)
+
+
+@parametrize_with_checks([FSSEM(), FSSEM(3, clusterer="kmeans", criterion="ml"), EMClusterer(2, n_restarts=2)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

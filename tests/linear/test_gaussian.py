@@ -1,0 +1,61 @@
+"""Linear discrimination against brute force, mixed-integer programmes, scikit-learn and closed forms."""
+
+import math
+
+import numpy as np
+from scipy import stats
+from sklearn.datasets import load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+
+from learnable.linear import (
+    FisherLDA,
+    GaussianBayes,
+    LeastSquaresClassifier,
+    LogisticDiscriminant,
+)
+
+
+def test_plug_in_rules_match_scikit_learn():
+    X, y = load_wine(return_X_y=True)
+    ours = GaussianBayes(equal_cov=True).fit(X, y)
+    peer = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-6)
+    assert (ours.predict(X) == peer.predict(X)).all()
+    tilted = GaussianBayes(equal_cov=True, priors=[0.2, 0.3, 0.5]).fit(X, y)
+    odds = ours.predict_proba(X) / ours.priors_ * [0.2, 0.3, 0.5]
+    np.testing.assert_allclose(tilted.predict_proba(X), odds / odds.sum(axis=1, keepdims=True), atol=1e-9)
+    ours = GaussianBayes().fit(X, y)
+    peer = QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
+    np.testing.assert_allclose(ours.covariances_, peer.covariance_, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), atol=1e-8)
+    for x in X[::10]:
+        direct = [
+            math.log(ours.priors_[i]) + stats.multivariate_normal(ours.means_[i], ours.covariances_[i]).logpdf(x)
+            for i in range(3)
+        ]
+        np.testing.assert_allclose(np.diff(ours.decision_function(x[None])[0]), np.diff(direct), rtol=1e-6, atol=1e-6)
+
+
+def test_fisher_with_a_counted_threshold_may_be_constant_or_reversed():
+    x = np.array([0.0, 1.0, 2.0, 3.0, 4.0])[:, None]
+    rule = FisherLDA(final="erm").fit(x, [1, 1, 0, 1, 1])
+    assert rule.predict([[-9.0], [9.0]]).tolist() == [1, 1] and not rule.coef_.any()
+    # Far points pull the mean of class 1 below that of class 0, while a cut from below serves most of both.
+    x = np.array([-100.0, 1.0, 1.1, 1.2, -1.0, -1.1, -1.2])[:, None]
+    y = np.array([1, 1, 1, 1, 0, 0, 0])
+    rule = FisherLDA(final="erm").fit(x, y)
+    assert np.sum(rule.predict(x) != y) == 1 and rule.coef_.item() > 0
+
+
+def test_least_squares_keeps_weak_directions_and_drops_rounding():
+    rng = np.random.default_rng(29)
+    x, y = rng.normal(size=200), np.arange(200) % 2
+    # All the information is in a difference a thousand times smaller than the columns.
+    X = np.column_stack([x, x + 1e-3 * (y + 0.1 * rng.normal(size=200))])
+    for rule in (LeastSquaresClassifier(), FisherLDA(), LogisticDiscriminant(alpha=1e-9)):
+        assert np.mean(rule.fit(X, y).predict(X) != y) < 0.01
+    # A column that is constant up to rounding carries nothing.
+    flat = np.column_stack([x + y, np.full(200, 0.1) * 3e8 + np.spacing(3e7) * rng.integers(-1, 2, 200) * (x > 0)])
+    plain = LeastSquaresClassifier().fit(flat[:, :1], y)
+    rule = LeastSquaresClassifier().fit(flat, y)
+    np.testing.assert_allclose(rule.decision_function(flat), plain.decision_function(flat[:, :1]), atol=1e-6)

@@ -1,0 +1,1 @@
+"""What refuses: import rules, budgets, planted errors, unwritten memory, slow first calls."""
