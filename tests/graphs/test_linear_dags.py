@@ -363,6 +363,28 @@ def test_corrected_covariances_are_unbiased():
     np.testing.assert_allclose(missing, model.covariance, atol=0.12)
 
 
+def test_corrected_covariances_are_unbiased_in_small_tables_too():
+    """Exactly: white noise is the sum of the unit rows, and all patterns with three and four of five entries are tried."""
+    patterns = [
+        np.array([[i in first, i in second] for i in range(5)])
+        for first in itertools.combinations(range(5), 3)
+        for second in itertools.combinations(range(5), 4)
+    ]
+    mean = np.zeros((2, 2))
+    for seen in patterns:
+        for row in np.eye(5):
+            mean += corrected_covariance(np.where(seen, row[:, None], np.nan)) / len(patterns)
+    np.testing.assert_allclose(mean, 1.0, rtol=1e-12)
+
+
+def test_columns_that_are_never_observed_together_are_refused():
+    X = model_of(4, 2).sample(200, random_state=0)
+    X[:100, 1] = X[100:, 3] = np.nan
+    for call in (corrected_covariance, LinearDAGLearner().fit):
+        with pytest.raises(ValueError, match="X must have a row in which columns 1 and 3 are both observed"):
+            call(X)
+
+
 def test_complete_data_have_the_usual_covariance():
     X = model_of(5, 0).sample(50, random_state=0) + 3.0
     np.testing.assert_allclose(corrected_covariance(X), np.cov(X.T))

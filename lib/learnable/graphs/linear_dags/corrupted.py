@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnable.graphs.linear_dags.local_scores import check_covariance
-from learnable.validation import check_finite_array, check_scalar, check_symmetric
+from learnable.validation import check_bool, check_finite_array, check_scalar, check_symmetric
 
 
 def corrected_covariance(X, *, missing_rate=None, noise_covariance=None, center=True):
@@ -17,19 +17,21 @@ def corrected_covariance(X, *, missing_rate=None, noise_covariance=None, center=
 
     Missing entries (NaN) are filled by zeros after centring, which shrinks a variance by the factor 1 - α and a
     covariance by (1 - α_i)(1 - α_j); the estimate divides by these (Loh and Bühlmann 2014, (31), here with a rate for
-    each variable). Known noise is subtracted (30). The result may have negative eigenvalues: see
-    :func:`nearest_covariance`.
+    each variable). Means of N_i and N_j observed entries, N_ij of them in common rows, shrink it once more, by
+    1 - 1/N_i - 1/N_j + N_ij/(N_i N_j), which is 1 - 1/n for complete data; this is undone too. Known noise is
+    subtracted (30). The result may have negative eigenvalues: see :func:`nearest_covariance`.
 
     Parameters
     ----------
     X : array-like of shape (n, p)
-        NaN marks what is missing, which must not depend on the values.
+        NaN marks what is missing, which must not depend on the values. Every pair of columns must be observed together
+        in some row: of the others the data do not tell the covariance.
     missing_rate : float or array-like of shape (p,), optional
         Probabilities that an entry is missing; by default they are estimated by the shares of NaN.
     noise_covariance : float, array-like of shape (p,) or (p, p), optional
         Covariance of the additive noise: a matrix, its diagonal, or one variance for all.
     center : bool, default=True
-        Subtract the means of what was observed and divide by n - 1; otherwise the means are taken to be zero.
+        Subtract the means of what was observed; otherwise the means are taken to be zero.
 
     Returns
     -------
@@ -51,12 +53,15 @@ def corrected_covariance(X, *, missing_rate=None, noise_covariance=None, center=
         if rate.shape not in ((), (p,)) or rate.min() < 0 or rate.max() >= 1:
             raise ValueError(f"missing_rate must be one number or {p} numbers in [0, 1)")
         rate = np.broadcast_to(rate, p)
+    together = _seen_together(seen)
     filled = np.where(seen, X, 0.0)
-    if not isinstance(center, bool | np.bool_):
-        raise ValueError(f"center must be True or False, got {center!r}")
-    if center:
-        filled = np.where(seen, X - filled.sum(axis=0) / seen.sum(axis=0), 0.0)
-    moments = filled.T @ filled / (n - 1 if center else n)
+    rows = n
+    if check_bool(center, "center"):
+        own = np.diagonal(together)
+        filled = np.where(seen, X - filled.sum(axis=0) / own, 0.0)
+        # n times the shrinkage by the means, in an order of terms that gives n - 1 exactly for complete data.
+        rows = n - n / own[:, None] - n / own + n * together / np.multiply.outer(own, own)
+    moments = filled.T @ filled / rows
     keep = 1.0 - rate
     correction = np.multiply.outer(keep, keep)
     np.fill_diagonal(correction, keep)
@@ -111,6 +116,19 @@ def _check_table(X):
     if (~np.isnan(X)).sum(axis=0).min() < 2:
         raise ValueError("X must have at least two observed entries in each column")
     return X
+
+
+def _seen_together(seen):
+    """In how many rows each pair of columns is observed; a pair that never is has no covariance to be estimated."""
+    seen = seen.astype(float)
+    together = seen.T @ seen
+    if together.min() == 0:
+        i, j = (int(v) for v in np.argwhere(together == 0)[0])
+        raise ValueError(
+            f"X must have a row in which columns {i} and {j} are both observed: of columns that are never seen together "
+            "the data do not tell the covariance"
+        )
+    return together
 
 
 def _noise(noise_covariance, p):
