@@ -304,7 +304,7 @@ def test_bad_covariances_are_refused(call, bad):
         (lambda: estimate_moral_graph(np.eye(2), 10, threshold=2), "threshold"),
         (lambda: tree_decomposition([[0, 1], [0, 0]]), "adjacency"),
         (lambda: all_dags(9), "adjacency"),
-        (lambda: best_dag_subset(parent_scores(np.eye(19), np.zeros((19, 19)))), "at most 18"),
+        (lambda: best_dag_subset(parent_scores(np.eye(21), np.zeros((21, 21)))), "at most 20"),
         (lambda: score_gap(LinearSEM(np.zeros((2, 2)))), "at least one edge"),
         (lambda: corrected_covariance([[np.inf, 1], [0, 1]]), "X must"),
         (lambda: corrected_covariance([[np.nan, 1], [np.nan, 1]]), "at least two observed"),

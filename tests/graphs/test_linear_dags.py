@@ -27,6 +27,8 @@ from learnable.graphs.linear_dags import (
     nearest_covariance,
     tree_decomposition,
 )
+from learnable.graphs.linear_dags.local_scores import FamilyScores
+from learnable.graphs.linear_dags.search import climb_families
 from learnable.graphs.linear_sem import LinearSEM, random_linear_sem
 
 
@@ -275,7 +277,7 @@ def test_records_grow_linearly_with_the_number_of_nodes():
     assert counts[1] / counts[0] == pytest.approx(2, rel=0.1) and counts[2] / counts[1] == pytest.approx(2, rel=0.1)
 
 
-def test_a_graph_too_wide_is_refused_and_searched_greedily():
+def test_a_graph_too_wide_is_refused_and_searched_over_subsets_or_greedily():
     S = sample_covariance(model_of(12, 0), 200)
     scores = parent_scores(S)
     with pytest.raises(ValueError, match="treewidth at most 7"):
@@ -284,11 +286,44 @@ def test_a_graph_too_wide_is_refused_and_searched_greedily():
     with pytest.raises(ValueError, match="max_records"):
         best_dag_treewidth(narrow, max_records=100)
     X = model_of(12, 0).sample(200, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="greedily"):
-        wide = LinearDAGLearner(moral=~np.eye(12, dtype=bool), edge_cost=0.0).fit(X)
-    assert not wide.exact_
+    settings = {"moral": ~np.eye(12, dtype=bool), "edge_cost": 0.0}
+    wide, subset = (LinearDAGLearner(**settings, search=search).fit(X) for search in ("auto", "subset"))
+    assert wide.exact_ and wide.score_ == subset.score_
     with pytest.raises(ValueError, match="treewidth"):
-        LinearDAGLearner(moral=~np.eye(12, dtype=bool), edge_cost=0.0, search="treewidth").fit(X)
+        LinearDAGLearner(**settings, search="treewidth").fit(X)
+    circulant = sum(np.roll(np.eye(21, dtype=bool), by, axis=1) for by in (*range(1, 6), *range(-5, 0)))
+    X = model_of(21, 0).sample(200, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="greedily"):
+        assert not LinearDAGLearner(moral=circulant, edge_cost=0.0).fit(X).exact_
+
+
+def test_the_search_over_subsets_takes_twenty_nodes():
+    model = LinearSEM(np.diag(np.full(19, 0.8), 1))
+    scores = parent_scores(model.covariance, moral_graph(model.dag), edge_cost=0.01)
+    assert best_dag_subset(scores).score == pytest.approx(best_dag_treewidth(scores).score)
+
+
+def test_the_climb_without_a_table_is_the_climb_with_one():
+    for seed in range(8):
+        adjacency = random_graph(9, 0.7, seed)
+        S = sample_covariance(model_of(9, seed, 3.0), 30, seed)
+        for settings in ({"edge_cost": 0.03}, {"max_parents": 1}, {"kind": "bic", "n_samples": 30}):
+            expected = best_dag_greedy(parent_scores(S, adjacency, **settings))
+            assert climb_families(FamilyScores(S, **settings), adjacency) == expected.dag
+
+
+def test_a_hub_with_many_neighbours_is_searched_greedily():
+    weights = np.zeros((31, 31))
+    weights[0, 1:] = 0.9
+    X = LinearSEM(weights).sample(2000, random_state=0)
+    one = LinearDAGLearner(search="greedy", max_parents=1).fit(X)
+    assert one.moral_graph_[0].sum() >= 25 and one.adjacency_.sum(axis=0).max() == 1
+    assert one.adjacency_[0, 1:].all() and one.score_ < np.trace(np.cov(X.T))
+    np.testing.assert_allclose(one.weights_[0, 1:], 0.9, atol=0.1)
+    with pytest.warns(ConvergenceWarning, match="neighbours, more than 20"):
+        assert LinearDAGLearner().fit(X).adjacency_[0, 1:].all()
+    with pytest.raises(ValueError, match="at most 20 neighbours"):
+        LinearDAGLearner(search="treewidth").fit(X)
 
 
 def test_the_learner_is_a_scikit_learn_estimator():
@@ -364,7 +399,7 @@ def test_corrected_covariances_are_unbiased():
 
 
 def test_corrected_covariances_are_unbiased_in_small_tables_too():
-    """Exactly: white noise is the sum of the unit rows, and all patterns with three and four of five entries are tried."""
+    """Exactly: white noise is the sum of unit rows, and all patterns with three and four of five entries are tried."""
     patterns = [
         np.array([[i in first, i in second] for i in range(5)])
         for first in itertools.combinations(range(5), 3)

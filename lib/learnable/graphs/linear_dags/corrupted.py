@@ -125,7 +125,7 @@ def _seen_together(seen):
     if together.min() == 0:
         i, j = (int(v) for v in np.argwhere(together == 0)[0])
         raise ValueError(
-            f"X must have a row in which columns {i} and {j} are both observed: of columns that are never seen together "
+            f"X must have a row in which columns {i} and {j} are both observed: of columns never seen together "
             "the data do not tell the covariance"
         )
     return together

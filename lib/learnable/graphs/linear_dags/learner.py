@@ -12,6 +12,8 @@ from sklearn.utils.validation import validate_data
 from learnable.graphs.dags import DAG
 from learnable.graphs.linear_dags.corrupted import corrected_covariance, nearest_covariance
 from learnable.graphs.linear_dags.local_scores import (
+    LARGEST_NEIGHBORHOOD,
+    FamilyScores,
     check_covariance,
     check_noise_variance,
     check_undirected,
@@ -19,8 +21,13 @@ from learnable.graphs.linear_dags.local_scores import (
     parent_scores,
 )
 from learnable.graphs.linear_dags.moral import METHODS, estimate_moral_graph
-from learnable.graphs.linear_dags.search import best_dag_greedy, best_dag_subset
-from learnable.graphs.linear_dags.treewidth import best_dag_treewidth
+from learnable.graphs.linear_dags.search import (
+    LARGEST_SUBSET_SEARCH,
+    best_dag_greedy,
+    best_dag_subset,
+    climb_families,
+)
+from learnable.graphs.linear_dags.treewidth import BestDAG, best_dag_treewidth
 from learnable.validation import check_choice, check_scalar
 from learnable.validation.tags import unit_facts
 
@@ -40,8 +47,9 @@ class LinearDAGLearner(BaseEstimator):
         How the moral graph is estimated (:func:`estimate_moral_graph`), or the graph itself. "auto" is "threshold" for
         n >= 5 p, else "nodewise".
     search : {"auto", "treewidth", "subset", "greedy"}, default="auto"
-        Exact over a tree decomposition, exact over subsets, or greedy; "auto" is the first, and the last with a
-        warning where the graph is too wide for it.
+        Exact over a tree decomposition, exact over subsets, or greedy; "auto" is the first; where the graph is too wide
+        for it, the second up to 20 columns; and else the last, with a warning. Exact searches need at most 20 moral
+        neighbours of a node; the greedy one takes any number, of which at most 20 become parents.
     criterion : {"squared", "bic"}, default="squared"
         The weighted squared error, or the Gaussian likelihood with free variances.
     alpha, threshold : float, optional
@@ -181,8 +189,7 @@ class LinearDAGLearner(BaseEstimator):
         if settings["edge_cost"] is None:
             log_n, log_p = np.log(n_samples), np.log(p)
             settings["edge_cost"] = (log_n + log_p) / n_samples if self.criterion == "squared" else log_p / 2
-        scores = parent_scores(covariance, moral, kind=self.criterion, n_samples=n_samples, **settings)
-        found = self._search(scores)
+        scores, found = self._search(covariance, moral, kind=self.criterion, n_samples=n_samples, **settings)
         dag = self._pruned(scores, found.dag, n_samples) if self.prune else found.dag
         self.covariance_, self.moral_graph_ = covariance, moral
         self.dag_, self.adjacency_ = dag, dag.adjacency
@@ -208,7 +215,10 @@ class LinearDAGLearner(BaseEstimator):
         edge_cost = None
         if not (isinstance(self.edge_cost, str) and self.edge_cost == "auto"):
             edge_cost = check_scalar(self.edge_cost, "edge_cost", low=0)
-        return {"edge_cost": edge_cost, "max_parents": self.max_parents}
+        max_parents = self.max_parents
+        if max_parents is not None:
+            max_parents = check_scalar(max_parents, "max_parents", low=0, integer=True)
+        return {"edge_cost": edge_cost, "max_parents": max_parents}
 
     def _moral(self, covariance, n_samples):
         if not isinstance(self.moral, str):
@@ -219,19 +229,32 @@ class LinearDAGLearner(BaseEstimator):
         found = estimate_moral_graph(covariance, n_samples, method=method, alpha=self.alpha, threshold=self.threshold)
         return found.adjacency
 
-    def _search(self, scores):
+    def _search(self, covariance, moral, **settings):
+        """The scores of parent sets that the search looked at, and what it found."""
+        degree = int(moral.sum(axis=0).max())
+        if degree > LARGEST_NEIGHBORHOOD and self.search in ("auto", "greedy"):
+            if self.search == "auto":
+                self._warn_greedy(f"a node has {degree} neighbours, more than {LARGEST_NEIGHBORHOOD}")
+            return _climb_without_table(covariance, moral, **settings)
+        scores = parent_scores(covariance, moral, **settings)
         if self.search == "subset":
-            return best_dag_subset(scores)
+            return scores, best_dag_subset(scores)
         if self.search == "greedy":
-            return best_dag_greedy(scores)
+            return scores, best_dag_greedy(scores)
         try:
-            return best_dag_treewidth(scores, max_records=self.max_records)
+            return scores, best_dag_treewidth(scores, max_records=self.max_records)
         except ValueError as error:
             if self.search == "treewidth":
                 raise
-            message = f"LinearDAGLearner searches greedily, so that the DAG need not be the best: {error}"
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-            return best_dag_greedy(scores)
+            if scores.n_nodes <= LARGEST_SUBSET_SEARCH:
+                return scores, best_dag_subset(scores)
+            self._warn_greedy(error)
+            return scores, best_dag_greedy(scores)
+
+    @staticmethod
+    def _warn_greedy(reason):
+        message = f"LinearDAGLearner searches greedily, so that the DAG need not be the best: {reason}"
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
 
     @staticmethod
     def _pruned(scores, dag, n_samples):
@@ -248,6 +271,16 @@ class LinearDAGLearner(BaseEstimator):
             bic = n_samples * np.log(np.maximum(rest, floor)) + size * (np.log(n_samples) + np.log(p))
             parents.append(scores.parents(j, int(masks[np.argmin(bic)])))
         return DAG.from_parents(parents)
+
+
+def _climb_without_table(covariance, moral, max_parents, **settings):
+    """The greedy search where nodes have many neighbours; then the scores of the subsets of the parents it chose."""
+    # No more parents than the table of their subsets, from which they are pruned, can hold.
+    limit = LARGEST_NEIGHBORHOOD if max_parents is None else min(max_parents, LARGEST_NEIGHBORHOOD)
+    families = FamilyScores(covariance, max_parents=limit, **settings)
+    dag = climb_families(families, moral)
+    scores = families.table([np.array(dag.parents(j), dtype=np.int64) for j in range(len(covariance))])
+    return scores, BestDAG(dag, scores.score(dag), -1, 0, False)
 
 
 def _regular(covariance):

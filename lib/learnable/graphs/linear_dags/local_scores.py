@@ -127,38 +127,59 @@ def parent_scores(
     >>> [values.tolist() for values in scores.values]
     [[1.0, 0.5], [0.5, 0.25]]
     """
-    covariance = check_covariance(covariance)
-    p = len(covariance)
-    adjacency = check_undirected(adjacency, p)
-    check_choice(kind, "kind", ("squared", "bic"))
-    variance = check_noise_variance(noise_variance, p)
-    edge_cost = check_scalar(edge_cost, "edge_cost", low=0)
-    if max_parents is not None:
-        max_parents = check_scalar(max_parents, "max_parents", low=0, integer=True)
-    if kind == "bic":
-        n_samples = check_scalar(n_samples, "n_samples", low=2, integer=True)
+    families = FamilyScores(covariance, noise_variance, kind, n_samples, edge_cost, max_parents)
+    adjacency = check_undirected(adjacency, families.n_nodes)
     degree = int(adjacency.sum(axis=0).max(initial=0))
     if degree > LARGEST_NEIGHBORHOOD:
         raise ValueError(
             f"adjacency must leave a node at most {LARGEST_NEIGHBORHOOD} neighbours, for a table of all their subsets, "
             f"got {degree}: estimate a sparser graph"
         )
-    candidates, values, residual = [], [], []
-    for j in range(p):
-        neighbors = np.flatnonzero(adjacency[j])
-        rest = _residual_variances(covariance[np.ix_([*neighbors, j], [*neighbors, j])], COLLINEAR)
-        size = np.bitwise_count(np.arange(len(rest), dtype=np.uint64)).astype(float)
-        if kind == "squared":
-            score = rest / variance[j] + edge_cost * size
-        else:
-            floor = COLLINEAR * max(covariance[j, j], np.finfo(float).tiny)
-            score = 0.5 * n_samples * np.log(np.maximum(rest, floor)) + (0.5 * np.log(n_samples) + edge_cost) * size
+    return families.table([np.flatnonzero(row) for row in adjacency])
+
+
+class FamilyScores:
+    """The prices of :func:`parent_scores`, for one family or for a table of all subsets of some candidates."""
+
+    def __init__(self, covariance, noise_variance=1.0, kind="squared", n_samples=None, edge_cost=0.0, max_parents=None):
+        self.covariance = check_covariance(covariance)
+        self.kind = check_choice(kind, "kind", ("squared", "bic"))
+        self.noise_variance = check_noise_variance(noise_variance, self.n_nodes)
+        self.edge_cost = check_scalar(edge_cost, "edge_cost", low=0)
+        self.max_parents = np.inf
         if max_parents is not None:
-            score[size > max_parents] = np.inf
-        candidates.append(neighbors)
-        values.append(score)
-        residual.append(rest)
-    return ParentScores(tuple(candidates), tuple(values), tuple(residual))
+            self.max_parents = check_scalar(max_parents, "max_parents", low=0, integer=True)
+        if kind == "bic":
+            self.n_samples = check_scalar(n_samples, "n_samples", low=2, integer=True)
+
+    @property
+    def n_nodes(self):
+        """Number of nodes."""
+        return len(self.covariance)
+
+    def score(self, node, parents):
+        """Score of a node with these parents. O(d³)."""
+        members = [*parents, node]
+        rest = _residual_given_all(self.covariance[np.ix_(members, members)], COLLINEAR)
+        return float(self._price(node, np.array(rest), np.array(float(len(parents)))))
+
+    def table(self, candidates):
+        """Scores of all subsets of the candidates of every node."""
+        values, residual = [], []
+        for j, neighbors in enumerate(candidates):
+            rest = _residual_variances(self.covariance[np.ix_([*neighbors, j], [*neighbors, j])], COLLINEAR)
+            size = np.bitwise_count(np.arange(len(rest), dtype=np.uint64)).astype(float)
+            values.append(self._price(j, rest, size))
+            residual.append(rest)
+        return ParentScores(tuple(candidates), tuple(values), tuple(residual))
+
+    def _price(self, node, rest, size):
+        if self.kind == "squared":
+            score = rest / self.noise_variance[node] + self.edge_cost * size
+        else:
+            n, floor = self.n_samples, COLLINEAR * max(self.covariance[node, node], np.finfo(float).tiny)
+            score = 0.5 * n * np.log(np.maximum(rest, floor)) + (0.5 * np.log(n) + self.edge_cost) * size
+        return np.where(size > self.max_parents, np.inf, score)
 
 
 def dag_score(covariance, dag, noise_variance=1.0):
