@@ -1,14 +1,16 @@
 """What the tests of the exercises share: wrong solutions, submissions put together from them, notebooks on disk."""
 
 import functools
+import html
 import os
 from pathlib import Path
 
 import nbformat
 from mistakes import read_mistakes
 
-from learnable.exercises.checking import hidden_seed
+from learnable.exercises.judging import question_result, run_case
 from learnable.exercises.masters import Assignment
+from learnable.exercises.notebook import CheckReport
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTERS = sorted((ROOT / "exercises" / "solutions").glob("*/*.ipynb"))
@@ -43,11 +45,16 @@ def run_cells(cells):
 
 
 def run_tests(chapter, question, names, seed=0):
-    """Run a question's cases in this process; return ``{title: (passed, message)}``."""
-    file = assignment(chapter).test_file(question)
-    with hidden_seed(seed):
-        file.run(names)
-    return {r.test_case.name: (r.passed, r.message) for r in file.test_case_results}
+    """Judge a question in this process, as a check does, to the message; return ``{title: (passed, message)}``."""
+    given = assignment(chapter)
+    cases = [run_case(case, names, seed) for case in given.test_file(question).test_cases]
+    report = CheckReport(question, question_result(given.questions[question], cases), given.questions[question].hints)
+    text, page = repr(report), html.unescape(report._repr_html_())
+    told = {}
+    for case in cases:
+        told[case["title"]] = case["passed"], "; ".join([case["outcome"], case["problem"], *case["parts"].values()])
+        assert all(part in shown for shown in (text, page) for part in (case["problem"], *case["parts"].values()))
+    return told
 
 
 def submission(chapter, changes=None, extra=()):

@@ -41,7 +41,7 @@ def test_untouched_notebook_scores_nothing(chapter):
     for question in assignment(chapter).questions:
         for title, (passed, message) in run_tests(chapter, question, names).items():
             assert not passed, f"{question}, {title} passes without an answer"
-            assert "WrongAnswer: " in message, f"{question}, {title}: {message}"
+            assert message.startswith("wrong; "), f"{question}, {title}: {message}"
 
 
 def earned(chapter, question, outcome):
@@ -82,6 +82,8 @@ def test_each_hidden_case_catches_a_plausible_mistake(chapter):
         for seed in SEEDS:
             outcome = run_tests(chapter, wrong.question, names, seed)
             failed = {title for title, (passed, _) in outcome.items() if not passed}
+            for title, (_, message) in outcome.items():
+                assert not message.startswith("unusable"), f"{wrong.question}, {wrong.name}, {title}: {message}"
             assert failed >= set(wrong.fails), f"{wrong.name}, seed {seed}: should fail {set(wrong.fails) - failed}"
             if not slip:
                 share = earned(chapter, wrong.question, outcome)

@@ -6,6 +6,7 @@ import pytest
 from support import BAYES, ROOT, assignment, run_cells
 
 from learnable.exercises import WrongAnswer, ask, refuses
+from learnable.exercises.judging import run_case
 from learnable.exercises.notebook import NO_HIDDEN, Notebook
 from learnable.exercises.progress import Progress, render
 
@@ -44,6 +45,8 @@ def raising(error):
         (lambda x: {"a": 1}, [1.0, 2.0], ["wrong type", "a dict"]),
         (lambda x: [[1.0], [1.0, 2.0]], [1.0, 2.0], ["not a rectangular array"]),
         (lambda x: [1.0, 2.5, 3.5], [1.0, 2.0, 3.0], ["at [1]", "2 of 3 entries"]),
+        (lambda x: [True, True], [True, False], ["at [1]", "Expected: False", "Came: True"]),
+        (lambda x: np.False_, np.True_, ["is wrong", "Expected: True", "Came: False"]),
         (lambda x: ["a", "c"], ["a", "b"], ["wrong at [1]", "Expected: b", "Came: c"]),
         (lambda x: ["a"], ["a", "b"], ["wrong type or shape", "strings of shape (2,)"]),
         (lambda x: 3, ["a", "b"], ["wrong type or shape", "an int"]),
@@ -71,6 +74,31 @@ def test_the_line_that_raised_is_shown():
 def test_renamed_function_is_recognised():
     with pytest.raises(WrongAnswer, match="There is a joint_tabel: was the function renamed"):
         ask({"joint_tabel": print}, "joint_table", 1)
+
+
+def test_values_in_a_message_are_printed_and_a_zero_is_not_lost():
+    """A test may give the values themselves; the judge, the text and the page take them."""
+
+    class Case:
+        name, hidden, points = "Values", False, 1.0
+
+    for value, text in (
+        (0, "0"),
+        (0.5, "0.5"),
+        (False, "False"),
+        (np.float64(0), "0"),
+        (np.zeros(2), "array([0., 0.])"),
+    ):
+        for parts in ({"expected": value, "came": "x"}, {"expected": "x", "came": value}):
+
+            def check(env, parts=parts):
+                ask(env, "f", 2.0).holds(False, "It is wrong.", **parts)
+
+            case = Case()
+            case.body = type("Body", (), {"call_func": staticmethod(check)})
+            result = run_case(case, {"f": lambda x: x}, 0)
+            assert result["outcome"] == "wrong"
+            assert {result["parts"]["Expected"], result["parts"]["Came"]} == {"x", text}
 
 
 def test_expected_value_can_be_withheld():

@@ -37,25 +37,25 @@ class WrongAnswer(AssertionError):
     ----------
     problem : str
         One sentence: what is wrong.
-    case, expected, came, why : str
-        The call that was made, what it should have given, what it gave, and what to think about. Empty parts are
-        left out.
+    case, expected, came, why : object
+        The call that was made, what it should have given, what it gave, and what to think about: words, or values,
+        which are printed here. Empty words and None are left out.
 
     Examples
     --------
-    >>> print(WrongAnswer("The answer is wrong.", case="f(2)", expected="4", came="5"))
+    >>> print(WrongAnswer("The answer is wrong.", case="f(2)", expected=4.0, came=0))
     The answer is wrong.
     Case: f(2)
     Expected: 4
-    Came: 5
+    Came: 0
     """
 
     PARTS = ("Case", "Expected", "Came", "Think about")
 
     def __init__(self, problem, *, case="", expected="", came="", why=""):
-        self.problem = problem
-        self.parts = dict(zip(self.PARTS, (case, expected, came, why), strict=True))
-        lines = [problem] + [f"{k}: {v}" for k, v in self.parts.items() if v]
+        self.problem = str(problem)
+        self.parts = {label: _words(part) for label, part in zip(self.PARTS, (case, expected, came, why), strict=True)}
+        lines = [self.problem] + [f"{k}: {v}" for k, v in self.parts.items() if v]
         super().__init__("\n".join(line.replace("\n", " ") for line in lines))
 
 
@@ -370,6 +370,7 @@ class Answer:
         if target.dtype.kind == "U":
             return self._same_labels(target, why, reveal)
         came = np.asarray(self.number(why)) if target.ndim == 0 else self.array(target.shape, why)
+        shown = np.asarray(self.value)  # as it came: a truth value is not printed as a number
         came, wanted = came.astype(float), target.astype(float)
         with np.errstate(invalid="ignore"):
             error = np.where(came == wanted, 0.0, np.abs(came - wanted))  # equal infinities do not differ
@@ -382,7 +383,7 @@ class Answer:
         raise self.wrong(
             f"{what} is wrong{_at(first)}{many}.",
             expected=_number_text(target[first], came[first]) if reveal else "",
-            came=_number_text(came[first], wanted[first]),
+            came=_number_text(shown[first], wanted[first]),
             why=why,
         )
 
@@ -487,6 +488,11 @@ def _call_text(name, args, kwargs):
     shown = [_show(a) for a in args] + [f"{k}={_show(v)}" for k, v in kwargs.items()]
     text = f"{name}({', '.join(shown)})"
     return text if len(text) <= 600 else text[:600] + " …"
+
+
+def _words(part):
+    """Return a part of a message as text; a test may give the value itself."""
+    return part if isinstance(part, str) else "" if part is None else _show(part)
 
 
 def _show(value):
