@@ -4,10 +4,25 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from learnable.features.discretization import MDLDiscretizer
+from learnable.features import (
+    CFS,
+    FCBF,
+    FOCUS,
+    CMIMSelector,
+    NaiveBayesSubsets,
+    ReliefF,
+    RVErS,
+    cmim,
+    gain_ratio,
+    joint_redundancy,
+)
+from learnable.features.discretization import MDLDiscretizer, code_for_classes
 
 
 def mdl_cuts(x, y):
@@ -91,3 +106,55 @@ def test_bad_input_is_refused():
         mdl_cuts([1.0, 2.0, 3.0], [0, 1])
     with pytest.raises(ValueError, match="NaN"):
         mdl_cuts([1.0, np.nan], [0, 1])
+
+
+SELECTORS = [CMIMSelector(2), FCBF(), CFS(), FOCUS(), ReliefF(2, random_state=0), RVErS(random_state=0)]
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16, np.longdouble, np.int64, "frame", "gaps"])
+def test_selectors_cut_continuous_columns(selector, kind):
+    # As levels every column of distinct values explains any labels, and the first column won.
+    X = np.random.default_rng(0).normal(size=(300, 8))
+    y = X[:, 3] > 0
+    if kind == "gaps":
+        X[::50, 2] = np.nan
+    elif kind == "frame":
+        X = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)]).assign(text=list("abc") * 100)
+    else:
+        X = (X * (1000 if kind is np.int64 else 1)).astype(kind)
+        y = X[:, 3] > 0
+    found = clone(selector).fit(X, y)
+    assert found.get_support()[3]
+    assert found.get_support().sum() <= 2
+    assert len(found.get_support()) == X.shape[1]
+
+
+def test_continuous_columns_are_cut_as_the_discretizer_cuts_them():
+    X, y = load_breast_cancer(return_X_y=True)
+    cut = MDLDiscretizer().fit_transform(X, y)
+    assert CMIMSelector().fit(X, y).order_.tolist() == CMIMSelector().fit(cut, y).order_.tolist()
+    assert cmim(X, y, 10).order.tolist() == cmim(cut, y, 10).order.tolist()
+    kept = FCBF().fit(X, y).selected_
+    assert kept.tolist() == FCBF().fit(cut, y).selected_.tolist()
+    assert joint_redundancy(X, y, kept).tolist() == joint_redundancy(cut, y, kept).tolist()
+    np.testing.assert_array_equal(gain_ratio(X, y), gain_ratio(cut, y))
+    subsets = [[0, 3], [7], list(range(30))]
+    mine, other = NaiveBayesSubsets(X, y), NaiveBayesSubsets(cut, y)
+    assert [mine.error(s) for s in subsets] == [other.error(s) for s in subsets]
+
+
+def test_few_levels_stay_levels_and_missing_values_too():
+    x = np.arange(200) % 40
+    odd = x % 2 == 1
+    assert code_for_classes(x[:, None], odd).n_states.tolist() == [40]  # five rows for each level
+    assert code_for_classes(x[:190, None], odd[:190]).n_states.tolist() == [1]  # no cut tells odd from even
+    assert code_for_classes(np.arange(10.0)[:, None], odd[:10]).n_states.tolist() == [10]
+    names = np.array([[str(i)] for i in range(100)])
+    assert code_for_classes(names, odd[:100]).n_states.tolist() == [100]
+    gaps = np.arange(100.0)
+    gaps[40:60] = np.nan
+    codes = code_for_classes(gaps[:, None], np.arange(100) > 50).codes[0]
+    assert codes.tolist() == [0] * 40 + [2] * 20 + [1] * 40
+    with pytest.raises(ValueError, match="y: 99 labels for 100 rows"):
+        code_for_classes(np.arange(100.0)[:, None], odd[:99])

@@ -166,7 +166,7 @@ def test_many_values_are_sorted_not_tabulated():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     X = np.column_stack([rng.permutation(300), rng.integers(0, 290, 300), y ^ (rng.random(300) < 0.2)])
-    assert FCBF().fit(X, y).selected_.tolist() == plain_fcbf(X, y)[0]
+    assert FCBF().fit(X.astype(str), y).selected_.tolist() == plain_fcbf(X, y)[0]  # as names: numbers would be cut
 
 
 def test_missing_values_are_a_level():

@@ -17,6 +17,7 @@ from numba import njit
 from scipy.stats import chi2
 
 from learnable._bits import count_both
+from learnable.features.discretization import code_for_classes
 from learnable.features.information import code_columns
 from learnable.features.selectors import DiscreteSelector
 from learnable.validation import check_finite_array, check_scalar, check_symmetric
@@ -75,10 +76,10 @@ class FCBF(DiscreteSelector):
 
     Notes
     -----
-    Yu and Liu 2004, Fig. 4. Every distinct value is a level, also a missing one; cut continuous columns before, with
-    `MDLDiscretizer`. Cost O(n N) for the ranking, and O(n) for each column on the list in each round (O(n / 64) if all
-    columns have two values): between N and N(N - 1)/2 of them. A column that matters only together with another one
-    has SU 0 and is lost.
+    Yu and Liu 2004, Fig. 4. Every distinct value is a level, also a missing one; continuous columns are cut as
+    `MDLDiscretizer` does. Cost O(n N) for the ranking, and O(n) for each column on the list in each round (O(n / 64)
+    if all columns have two values): between N and N(N - 1)/2 of them. A column that matters only together with another
+    one has SU 0 and is lost.
 
     Examples
     --------
@@ -236,7 +237,7 @@ def joint_redundancy(X, y, selected, *, n_given=4, level=0.01):
     """
     n_given = check_scalar(n_given, "n_given", low=1, integer=True)
     level = check_scalar(level, "level", low=0, high=1, closed="neither")
-    columns = code_columns(X)
+    columns = code_for_classes(X, y)
     target = columns.reference(y)
     kept = [int(j) for j in columns._columns(selected)]
     if len(set(kept)) < len(kept):

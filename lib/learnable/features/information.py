@@ -270,21 +270,23 @@ def code_columns(X):
     """
     if hasattr(X, "iloc"):
         if not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes):
-            return _assemble([_codes_of(X.iloc[:, j]) for j in range(X.shape[1])], len(X))
+            return assemble([_codes_of(X.iloc[:, j]) for j in range(X.shape[1])], len(X))
         X = X.to_numpy()
     X = np.asarray(X)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X: a table with rows and columns is expected, not an array of shape {X.shape}")
     if X.dtype.kind not in "biuf":
-        return _assemble([_codes_of(column) for column in X.T], len(X))
+        return assemble([_codes_of(column) for column in X.T], len(X))
     table, unit = whole_xlogx(len(X))
     X = X.view(np.uint8) if X.dtype == bool else X
+    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):  # compiled code has no halves and no long doubles
+        X = X.astype(np.float64)
     first, second, n_states = _two_values(np.ascontiguousarray(X))
     if (n_states <= 2).all():
         larger = np.where(n_states == 2, np.maximum(first, second), first)
         words = _pack_rows(np.ascontiguousarray(X), larger, n_states == 2)
         return CodedColumns(len(X), n_states, np.ascontiguousarray(words.T), table, unit, None)
-    return _assemble([_codes_of(column) for column in X.T], len(X))
+    return assemble([_codes_of(column) for column in X.T], len(X))
 
 
 def entropy(x, *, base=None):
@@ -422,7 +424,7 @@ def _from_vectors(**vectors):
         coded.append(_codes_of(array))
         if len(coded[0]) != len(coded[-1]):
             raise ValueError(f"{name}: {len(coded[-1])} values, but {next(iter(vectors))} has {len(coded[0])}")
-    return _assemble(coded, len(coded[0]))
+    return assemble(coded, len(coded[0]))
 
 
 def _codes_of(column):
@@ -446,7 +448,8 @@ def _codes_of(column):
     return np.unique(column, return_inverse=True)[1]
 
 
-def _assemble(coded, n):
+def assemble(coded, n):
+    """`CodedColumns` of given codes 0, 1, ... without gaps, one array of n codes for each column."""
     n_states = np.array([codes.max() + 1 for codes in coded], dtype=np.int64)
     table, unit = whole_xlogx(n)
     if (n_states <= 2).all():

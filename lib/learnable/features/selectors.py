@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.features.information import code_columns
+from learnable.features.discretization import code_for_classes
 from learnable.validation import check_class_labels
 
 __all__ = ["ColumnSelector", "DiscreteSelector"]
@@ -53,6 +53,9 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
 class DiscreteSelector(ColumnSelector):
     """Base of selectors for discrete columns: any values, missing ones among them, are levels.
 
+    Numbers with more than ten distinct values and fewer than five rows for each of them are continuous: `fit` cuts
+    them as `MDLDiscretizer` does, since as levels they would explain any labels. The chosen columns stay uncut.
+
     A subclass begins its `fit` with ``columns, reference = self._discrete(X, y)`` and ends with ``support_``.
 
     Examples
@@ -76,7 +79,7 @@ class DiscreteSelector(ColumnSelector):
         if X.dtype.kind == "c":
             raise ValueError("X: Complex data not supported, values of columns are expected")
         check_class_labels(y)
-        columns = code_columns(X if frame is None else frame)
+        columns = code_for_classes(X if frame is None else frame, y)
         self.classes_ = np.unique(y)
         return columns, columns.reference(y)
 

@@ -15,7 +15,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
-from learnable.features.information import code_columns
+from learnable.features.discretization import code_for_classes
 from learnable.validation import check_scalar, encode_labels
 
 __all__ = ["EstimatorSubsets", "NaiveBayesSubsets", "SubsetEvaluator"]
@@ -99,7 +99,7 @@ class NaiveBayesSubsets(SubsetEvaluator):
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Discrete columns of any kind.
+        Discrete columns of any kind; continuous ones are cut as `MDLDiscretizer` does, with all rows.
     y : array-like of shape (n,)
         Class labels.
     cv : int or scikit-learn splitter, default=5
@@ -129,7 +129,7 @@ class NaiveBayesSubsets(SubsetEvaluator):
     """
 
     def __init__(self, X, y, *, cv=5, smoothing=1.0):
-        columns = code_columns(X)
+        columns = code_for_classes(X, y)
         super().__init__(columns.n_features)
         self.classes_, codes = encode_labels(y)
         if len(codes) != columns.n_samples:

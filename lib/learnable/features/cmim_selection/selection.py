@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnable.features.cmim_selection import _lazy as lazy
-from learnable.features.information import CodedColumns, code_columns
+from learnable.features.discretization import code_for_classes
+from learnable.features.information import CodedColumns
 from learnable.features.selectors import DiscreteSelector
 from learnable.validation import check_choice, check_scalar, check_weights
 
@@ -60,8 +61,8 @@ def cmim(X, y, k, *, method="heap", include_marginal=True, sample_weight=None):
     Parameters
     ----------
     X : array-like or DataFrame of shape (n, d), or CodedColumns
-        Discrete columns of any kind; fastest if none has more than two values. Columns that were coded before (by
-        `code_columns`) are not coded again.
+        Discrete columns of any kind; fastest if none has more than two values. Continuous ones are cut as
+        `MDLDiscretizer` does. Columns that were coded before (by `code_columns`) are not coded again.
     y : array-like of shape (n,)
         Class labels, two or more.
     k : int
@@ -96,7 +97,7 @@ def cmim(X, y, k, *, method="heap", include_marginal=True, sample_weight=None):
     """
     method = check_choice(method, "method", tuple(METHODS))
     k = check_scalar(k, "k", low=1, integer=True)
-    columns = X if isinstance(X, CodedColumns) else code_columns(X)
+    columns = X if isinstance(X, CodedColumns) else code_for_classes(X, y)
     reference = columns.reference(y)
     if sample_weight is not None:
         sample_weight = check_weights(sample_weight, columns.n_samples)
@@ -106,8 +107,8 @@ def cmim(X, y, k, *, method="heap", include_marginal=True, sample_weight=None):
 class CMIMSelector(DiscreteSelector):
     """Choose columns that are informative about the class, and not made superfluous by one chosen before.
 
-    A scikit-learn transformer for discrete columns; `ThresholdFeatures` or `MDLDiscretizer` before it makes discrete
-    columns of continuous ones.
+    A scikit-learn transformer for discrete columns. Continuous ones are cut as `MDLDiscretizer` does while they are
+    compared; `ThresholdFeatures` before it makes several binary columns of each.
 
     Parameters
     ----------

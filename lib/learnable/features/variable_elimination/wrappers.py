@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnable.features.information import code_columns
+from learnable.features.discretization import code_for_classes
 from learnable.features.variable_elimination.schedule import training_cost
 from learnable.validation import Result, check_finite_array, check_has, check_scalar
 
@@ -193,7 +193,7 @@ def gain_ratio(X, y):
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Discrete columns.
+        Discrete columns; continuous ones are cut as `MDLDiscretizer` does.
     y : array-like of shape (n,)
         Class labels.
 
@@ -207,7 +207,7 @@ def gain_ratio(X, y):
     >>> gain_ratio([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], [0, 0, 1, 1])
     array([1., 0., 0.])
     """
-    columns = code_columns(X)
+    columns = code_for_classes(X, y)
     information, entropies = columns.mutual_information(columns.reference(y)), columns.entropies()
     return np.divide(information, entropies, out=np.zeros(columns.n_features), where=entropies > 0)
 
