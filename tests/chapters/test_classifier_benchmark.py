@@ -122,6 +122,15 @@ def test_kernel_elm_is_kernel_ridge_on_signs():
     np.testing.assert_allclose(two.decision_function(X), plus.predict(X), atol=1e-8)
 
 
+@pytest.mark.parametrize("rule", [baselines.KernelELM(), baselines.PNN()])
+def test_distances_do_not_cancel_far_from_the_origin(rule):
+    rng = np.random.default_rng(1)
+    X = np.round(rng.normal(size=(200, 3)) * 2**20) / 2**20  # loses no digit at 2^24
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    near, far = (rule.fit(X + by, y)._scores(X + by) for by in (0.0, 2.0**24))
+    np.testing.assert_allclose(far, near, atol=1e-6)
+
+
 def test_whole_path_from_one_eigendecomposition():
     rng = np.random.default_rng(10)
     Z = rng.normal(size=(40, 5))

@@ -43,6 +43,22 @@ def test_gaussian_rules_have_no_units(unit, equal_cov):
         GaussianBayes(equal_cov=equal_cov).fit(np.column_stack([X[:, 0], X[:, 0]]) * unit, y)
 
 
+@pytest.mark.parametrize(
+    "rule", [GaussianBayes(equal_cov=True), GaussianBayes(), *(FisherLDA(f) for f in ("gaussian", "erm", "midpoint"))]
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_gaussian_rules_have_no_origin(rule, n_classes):
+    """Multiples of 2^-20 lose no digit at 2^27; the mean there is right to a unit in the last place, 1.5e-8."""
+    if n_classes == 3 and rule.get_params().get("final") == "erm":
+        pytest.skip("a counted threshold splits two classes")
+    rng = np.random.default_rng(1)
+    X = np.round(rng.normal(size=(400, 2)) * 2**20) / 2**20
+    y = np.digitize(X[:, 0] + X[:, 1] + 0.7 * rng.normal(size=400), [-0.5, 0.5][: n_classes - 1])
+    near = rule.fit(X, y).decision_function(X)
+    far = rule.fit(X + 2.0**27, y).decision_function(X + 2.0**27)
+    np.testing.assert_allclose(far, near, atol=1e-6)
+
+
 def test_tables_over_words_are_checked_before_the_passes():
     moments = WordMoments([[2, 1, 0], [0, 3, 1]])
     for call in (moments.multiply, moments.whitened_third):

@@ -43,7 +43,23 @@ def _discriminants(X, means, factors, priors):
     return scores
 
 
-class GaussianBayes(LinearRule):
+class _CentredRule(LinearRule):
+    """A linear rule that is evaluated around the mean of the sample, so that far from the origin nothing cancels."""
+
+    def _store_around(self, centre, w, constant):
+        """Keep h(x) = w'(x - centre) + constant, and the same as ``coef_`` and ``intercept_``."""
+        self._centre, self._constant = centre, np.atleast_1d(constant)
+        return self._store(w, constant - np.asarray(w) @ centre)
+
+    def decision_function(self, X):
+        """h(x) = w'x + w0: for two classes one column, class 1 where it is not negative; else one for each class."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        scores = (X - self._centre) @ self.coef_.T + self._constant
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+
+class GaussianBayes(_CentredRule):
     """Plug-in Bayes rule for Gaussian classes: quadratic (QDA), or linear with one covariance (LDA). O(n d² + k d³).
 
     Parameters
@@ -87,12 +103,13 @@ class GaussianBayes(LinearRule):
             L = _factor(S, "all")
             self.covariances_ = np.repeat(S[None], k, axis=0)
             self._factors = [L] * k
-            W = linalg.cho_solve((L, True), self.means_.T).T
+            means = self.means_ - parts.mean
+            W = linalg.cho_solve((L, True), means.T).T
             with np.errstate(divide="ignore"):
-                constants = np.log(self.priors_) - 0.5 * np.einsum("kd,kd->k", W, self.means_)
+                constants = np.log(self.priors_) - 0.5 * np.einsum("kd,kd->k", W, means)
             if k == 2:
-                return self._store(W[1] - W[0], constants[1] - constants[0])
-            return self._store(W, constants)
+                return self._store_around(parts.mean, W[1] - W[0], constants[1] - constants[0])
+            return self._store_around(parts.mean, W, constants)
         self.covariances_ = (1 - s) * parts.covariances + s * S
         self._factors = [_factor(S, label) for S, label in zip(self.covariances_, self.classes_, strict=True)]
         return self
@@ -114,7 +131,7 @@ class GaussianBayes(LinearRule):
         return softmax(self._scores(X), axis=1)
 
 
-class FisherLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearRule):
+class FisherLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _CentredRule):
     """Project on Fisher's direction S_W⁻¹(m1 − m0), then split the line. O(n d² + d³).
 
     Parameters
@@ -161,18 +178,22 @@ class FisherLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearRule):
         self.scalings_, self.criterion_ = _fisher_coordinates(parts, size)
         if k == 2:
             w = solve_symmetric(parts.cov_within, parts.means[1] - parts.means[0])
-            return self._store(*self._cut(w, X, codes, weights, parts))
-        W = solve_symmetric(parts.cov_within, (parts.means - parts.mean).T).T
-        constants = -0.5 * np.einsum("kd,kd->k", W, parts.means + parts.mean)
-        return self._store(W, constants + (np.log(parts.priors) if self.final == "gaussian" else 0.0))
+            return self._store_around(parts.mean, *self._cut(w, X, codes, weights, parts))
+        means = parts.means - parts.mean
+        W = solve_symmetric(parts.cov_within, means.T).T
+        constants = -0.5 * np.einsum("kd,kd->k", W, means)
+        return self._store_around(
+            parts.mean, W, constants + (np.log(parts.priors) if self.final == "gaussian" else 0.0)
+        )
 
     def _cut(self, w, X, codes, weights, parts):
-        middle = 0.5 * w @ (parts.means[0] + parts.means[1])
+        """Direction, and the constant at the mean of the sample."""
+        middle = 0.5 * w @ (parts.means - parts.mean).sum(axis=0)
         if self.final == "midpoint":
             return w, -middle
         if self.final == "gaussian":
             return w, np.log(parts.counts[1] / parts.counts[0]) - middle
-        split, _ = _best_split(X @ w, codes, weights)
+        split, _ = _best_split((X - parts.mean) @ w, codes, weights)
         sign = 1.0 if split.label == 0 else -1.0
         if np.isinf(split.threshold):
             return np.zeros_like(w), sign if split.threshold < 0 else -sign

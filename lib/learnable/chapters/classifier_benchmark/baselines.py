@@ -9,11 +9,11 @@ import numpy as np
 from scipy import linalg
 from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from learnable.kernels.functions.points import squared_distances
 from learnable.kernels.ridge import kernel_ridge_path
 from learnable.validation import (
     check_magnitude,
@@ -66,13 +66,13 @@ class KernelELM(Contestant):
         self.gamma_ = self.gamma if self.gamma != "scale" else 1 / (X.shape[1] * spread) if spread > 0 else 1.0
         self.X_ = X
         targets = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        K = rbf_kernel(X, gamma=self.gamma_)
+        K = squared_distances(X, gaussian=self.gamma_)
         K.flat[:: len(K) + 1] += 1 / self.C
         self.weights_ = linalg.solve(K, targets, assume_a="pos", overwrite_a=True, check_finite=False)
         return self
 
     def _scores(self, X):
-        return rbf_kernel(X, self.X_, gamma=self.gamma_) @ self.weights_
+        return squared_distances(self.X_, X, gaussian=self.gamma_).T @ self.weights_
 
     def decision_function(self, X):
         """Scores, one column for each class; for two classes half their difference."""
@@ -96,7 +96,7 @@ class PNN(Contestant):
         return self
 
     def _scores(self, X):
-        exponents = -np.log(2) * (euclidean_distances(X, self.X_) / self.spread) ** 2
+        exponents = -np.log(2) * squared_distances(self.X_, X).T / self.spread**2
         k = len(self.classes_)
         return np.column_stack([logsumexp(exponents[:, self.codes_ == c], axis=1) for c in range(k)])
 
