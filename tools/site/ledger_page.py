@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 from learnable._html import fill, render
 from learnable.book.claims import Claim
+from learnable.book.printed import record, sentence
 from learnable.book.study import find_studies, is_stale
 from learnable.book.study_results import stored_result
+from learnable.book.verdicts import QUANTITIES
 from tools.project import raw
-from tools.site import TEMPLATES
+from tools.site import TEMPLATES, record_page
 
 UP = "../../"  # from book/generated/ to the root of the site
 KINDS = {"empirical": "figures of tables and plots", "theorem": "theorems and bounds", "worked": "worked numbers"}
@@ -80,7 +82,8 @@ def text(chapters, claims):
         "states. It has the *same direction* if that fails but the effect has the printed sign by more than two "
         "standard errors. Otherwise it *differs*. Every claim that is not reproduced carries the reason; follow a "
         "claim to see the cell that measured it. *Findings* are what we measured ourselves: they have no verdict.\n\n"
-        "## By chapter\n\n"
+        + _records_section(chapters)
+        + "## By chapter\n\n"
         + raw(str(_chapters_table(found, chapters)))
         + "\n## By source\n\n"
         + raw(str(_sources_table(printed)))
@@ -88,6 +91,22 @@ def text(chapters, claims):
         + _studies_section(chapters)
         + "\n## All entries\n\n"
         + raw(str(_table(found, chapters)))
+    )
+
+
+def _records_section(chapters):
+    """The printed tables that are entered whole, and the rule by which their figures are judged."""
+    kept = [(chapter, record(chapter.slug)) for chapter in chapters if record_page.has_record(chapter)]
+    margins = "".join(f"- **{name}**: {told}\n" for name, told in QUANTITIES.items())
+    lines = "".join(f"- [{c.short_title}](records/{c.slug}.md): {sentence(found)}\n" for c, found in kept)
+    return (
+        "(ledger-rule)=\n## Tables entered whole\n\n"
+        "Where a chapter keeps its source's tables whole, every printed number counts once, at its place, run or not. "
+        "A number is *reproduced* if the 95 % interval of the difference (our Monte Carlo error, and the source's own "
+        "where it prints one) lies within a margin around the printed value: half a unit of its last digit, plus a "
+        "tolerance that is ours, the same in every chapter. It *differs* if the interval lies outside, and is *not "
+        "decided* otherwise, so that a noisy run earns no tick. The tolerances:\n\n"
+        f"{margins}\n{lines}\n"
     )
 
 

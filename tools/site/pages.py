@@ -9,7 +9,7 @@ from urllib.parse import quote
 from learnable.book.claims import Claim
 from tools.project import GENERATED, PARTS, ROOT, chapters, raw, read_data, write_if_changed
 from tools.run.execution import claims_in
-from tools.site import charts, ledger_page, maps, parts_page
+from tools.site import charts, ledger_page, maps, parts_page, record_page
 
 UP = "../../"  # from book/generated/ to the root of the site
 
@@ -33,6 +33,7 @@ def write_all(folder=GENERATED, executed=None):
         "opening.md": opening(),
         "opening_parts.md": raw(parts_page.part_cards("../")),
     }
+    made |= {f"records/{c.slug}.md": record_page.text(c) for c in chapters() if record_page.has_record(c)}
     measured = stored_benchmarks()
     parts = dict.fromkeys(chapter.part for chapter in chapters())  # the contents list a page for each
     made |= {f"benchmarks/{part}.md": part_benchmarks(part, measured.get(part, {})) for part in parts}

@@ -10,8 +10,9 @@ import re
 
 from learnable._html import markup
 from learnable._html import render as render_template
+from learnable.book.printed import printed_tables
 from tools.project import PARTS, ROOT, chapters, read_data
-from tools.site import TEMPLATES, maps, paths_page
+from tools.site import TEMPLATES, maps, paths_page, record_page
 from tools.site.toc import benchmark_page, part_page
 
 
@@ -65,6 +66,9 @@ def rooms(chapter, pathto):
         ),
         ("Claims", [(f"{pathto('book/generated/ledger')}#ledger-{anchor}", f"{count} in the ledger")], ""),
     ]
+    if record_page.has_record(chapter):
+        count = sum(len(table.figures) for table in printed_tables(slug))
+        rows.append(("Record", [(pathto(f"{record_page.FOLDER}/{slug}"), f"{count} printed figures beside ours")], ""))
     result = ROOT / "benchmarks" / "results" / f"{slug}.json"
     if result.exists():
         number = len(read_data(result)["rows"])

@@ -55,6 +55,8 @@ def arranged(toc, order):
         for entry in group["chapters"]:
             if entry["file"] == "book/generated/benchmarks":
                 entry["sections"] = [{"file": benchmark_page(part), "title": PARTS[part]} for part in parts]
+            elif entry["file"] == "book/generated/ledger":
+                entry["sections"] = [{"glob": "book/generated/records/*"}]
             elif entry["file"] == f"{API}/index":
                 entry["sections"] = [{"file": name} for name in (f"{API}/estimators", "book/front_door")]
                 entry["sections"] += [_reference(page) for page in [*parts, *SHARED]]
