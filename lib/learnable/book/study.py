@@ -53,7 +53,7 @@ class StudyError(RuntimeError):
     """Some cells of a study failed."""
 
 
-def study(*, source, paper, lecture, paired=(), note=None):
+def study(*, source, paper, lecture, paired=(), note=None, timed=()):
     """Make a study of a function ``run(random_state, **setting)`` that returns a dictionary of figures.
 
     Parameters
@@ -67,6 +67,9 @@ def study(*, source, paper, lecture, paired=(), note=None):
         Names of the setting that do not change the random numbers.
     note : str, optional
         How ``paper`` differs from what the source ran, if it does.
+    timed : sequence of str
+        Figures that are times, besides those called seconds: another machine gives others, so that `confirm` leaves
+        them out.
 
     Returns
     -------
@@ -75,7 +78,8 @@ def study(*, source, paper, lecture, paired=(), note=None):
     """
 
     def decorate(run):
-        return Study(run, source, _checked_grid("paper", paper), _checked_grid("lecture", lecture), tuple(paired), note)
+        grids = _checked_grid("paper", paper), _checked_grid("lecture", lecture)
+        return Study(run, source, *grids, tuple(paired), note, tuple(timed))
 
     return decorate
 
@@ -90,6 +94,7 @@ class Study:
     lecture: tuple
     paired: tuple = ()
     note: str | None = None
+    timed: tuple = ()
 
     def __post_init__(self):
         # A frozen dataclass refuses assignment; help() and doctest look for these.
@@ -333,7 +338,7 @@ def is_stale(one):
 def confirm(one, *, results=CHAPTERS):
     """Run the stored sample of a study again with the code of today, and note in its file that the figures agree.
 
-    A change of the code need not change its results. Figures called seconds are left out of the comparison.
+    A change of the code need not change its results. Figures that are times are left out of the comparison.
 
     Parameters
     ----------
@@ -359,7 +364,7 @@ def confirm(one, *, results=CHAPTERS):
     for setting, repetition, before in result.sample:
         now = one.cell(setting, repetition)
         for name, value in before.items():
-            if "seconds" not in name and not _same(value, now.get(name)):
+            if "seconds" not in name and name not in one.timed and not _same(value, now.get(name)):
                 told = f"{name} was {value}, is {now.get(name)}"
                 raise StudyError(f"{one.name}, {one.key(setting, repetition)}: {told}")
     count, of = len(result.sample), len(one.cells(result.scale))

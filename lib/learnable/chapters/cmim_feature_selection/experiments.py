@@ -100,6 +100,7 @@ def rare(random_state, *, full):
     lecture={"repetitions": 1, "task": ["3 or 8"], "k": [50]},
     paired=("k",),
     note="other data of the same sizes: 500 pictures with 43,904 features, 1,909 rows with 139,351 columns",
+    timed=("naive ms", "scan ms", "heap ms"),
 )
 def calls(random_state, *, task, k):
     """Conditional informations computed by each order of calls, and processor milliseconds, columns coded before."""

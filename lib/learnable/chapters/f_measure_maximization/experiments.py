@@ -212,6 +212,7 @@ def worst_cases(random_state, *, surrogate, m):
     paper={"repetitions": 5, "m": [25, 50, 100, 200, 400]},
     lecture={"repetitions": 1, "m": [25, 50]},
     note="Processor time for one instance, from batches; the source's figure is not legible.",
+    timed=("GFM", "FM"),
 )
 def times(random_state, *, m):
     """Milliseconds of GFM and FM for one instance with m labels, once the probabilities are known."""
