@@ -213,12 +213,19 @@ def _confirm(studies):
 
 
 def _start(options):
+    import contextlib
+    import sqlite3
+
+    from learnable.exercises.progress import Progress
     from learnable.exercises.workspace import start
 
     shelf = _shelf()
     target = Path(options.to) if options.to else shelf.root / "work"
     for chapter in [shelf.resolve(slug) for slug in options.slug]:
-        for path, new in start(shelf, chapter, target):
+        copies = start(shelf, chapter, target)
+        with contextlib.suppress(OSError, sqlite3.Error):
+            Progress().remember(chapter, copies[0][0])
+        for path, new in copies:
             print(f"{'copied to' if new else 'kept, it is yours already:'} {_short(path)}")
     print("Open it with: " + _lab_command(target))
 
@@ -268,7 +275,8 @@ def _check(options):
             raise LookupError(f"there is no question {options.question!r}; there are {', '.join(exercise.questions)}")
         progress.register(chapter, exercise.questions)
         print(f"{chapter} ({_short(path)})")
-        with Sandbox(exercise.modules, mode="none") as sandbox:  # it is your own code, on your own machine
+        # It is your own code, on your own machine: sealed as in grading, but not confined.
+        with Sandbox(exercise.modules, mode="none", sealed=exercise.sealed) as sandbox:
             seed = secrets.randbits(63)
             result = grade_cells(read_submission(path).code, exercise, sandbox, seed, only=options.question)
         for name, outcome in result["questions"].items():

@@ -15,3 +15,9 @@ def pytest_collection_modifyitems(items):
             chapter = item.callspec.params.get("chapter") if hasattr(item, "callspec") else None
             apart = chapter if item.path.stem == "test_masters" and chapter else "all"
             item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}-{apart}"))
+
+
+@pytest.fixture(autouse=True)
+def own_record(tmp_path, monkeypatch):
+    """No test writes into the record of whoever runs it."""
+    monkeypatch.setenv("LEARNABLE_HOME", str(tmp_path / "home of the learner"))

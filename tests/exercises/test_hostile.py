@@ -16,12 +16,12 @@ from support import BAYES, ROOT, assignment, write_notebook
 
 from learnable.exercises import confine
 from learnable.exercises.checking import SandboxError
-from learnable.exercises.classroom import _sealed_files
 from learnable.exercises.collecting import collect, functions_asked
 from learnable.exercises.confine import Cgroup, Limits
 from learnable.exercises.grading import empty_result, grade_cells
 from learnable.exercises.reading import Unreadable, parse_notebook, read_submission
 from learnable.exercises.sandbox import Sandbox
+from learnable.exercises.sealing import sealed_files
 
 LIMITS = Limits(call_seconds=0.3, cell_seconds=1.0, total_seconds=60.0, memory=1 << 30)
 needs_bubblewrap = pytest.mark.skipif(
@@ -32,7 +32,7 @@ SHORT = dataclasses.replace(assignment(BAYES), questions={q: assignment(BAYES).q
 
 @pytest.fixture(scope="module")
 def sandbox():
-    with Sandbox(SHORT.modules, hidden=list(_sealed_files(SHORT))) as running:
+    with Sandbox(SHORT.modules, hidden=list(sealed_files(SHORT.sealed))) as running:
         yield running
 
 

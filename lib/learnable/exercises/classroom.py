@@ -29,6 +29,7 @@ from .grading import empty_result, grade_cells
 from .masters import Assignment
 from .reading import Unreadable, read_submission
 from .sandbox import Sandbox
+from .sealing import sealed_files
 from .wire import clean
 
 __all__ = ["Gradebook", "Store", "grade_all", "lock"]
@@ -157,7 +158,7 @@ def grade_all(
     if todo:
         todo.sort()  # a sandbox serves one chapter
         settings = {
-            name: (str(a.path), seed, asdict(limits[name]), [*map(str, hidden), *_sealed_files(a)], mode)
+            name: (str(a.path), seed, asdict(limits[name]), [*map(str, hidden), *sealed_files(a.sealed)], mode)
             for name, a in assignments.items()
         }
         main = None if scheduler else os.getpid()
@@ -190,15 +191,6 @@ def cells_of(path, key):
     return None
 
 
-def _sealed_files(assignment):
-    """List the files that implement the chapter, with what was compiled from them and what its studies found."""
-    library = Path(__file__).resolve().parents[2]
-    for module in assignment.sealed:
-        stem = library.joinpath(*module.split("."))
-        for folder in (stem.parent, stem.parent / "__pycache__"):
-            yield from (str(p) for p in folder.glob(f"{stem.name}*") if p.name.partition(".")[0] == stem.name)
-
-
 _worker = {}
 
 
@@ -213,7 +205,7 @@ def _grade_in_worker(key, cells, setting, main):
             _close_worker()
             _end_with(main)
             assignment = Assignment.load(master)
-            _worker["sandbox"] = Sandbox(assignment.modules, mode, hidden, limits["disk"])
+            _worker["sandbox"] = Sandbox(assignment.modules, mode, hidden, limits["disk"], assignment.sealed)
             _worker["assignment"], _worker["setting"] = assignment, setting
         result = grade_cells(cells, _worker["assignment"], _worker["sandbox"], seed, Limits(**limits))
     except SandboxError as error:

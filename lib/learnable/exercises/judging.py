@@ -13,6 +13,7 @@ import numpy as np
 from otter.test_files.exception_test import ExceptionTestFile
 
 from .checking import SandboxError, TooLong, WrongAnswer, hidden_seed
+from .sealing import Seal, sentence
 from .wire import clean
 
 __all__ = [
@@ -106,16 +107,20 @@ def check_here(assignment, name, env, seed):
     """Judge a question against the namespace of a notebook that runs in this process.
 
     Where it fails, and questions before it do too, the given solutions stand in for those: what is right after an
-    earlier mistake counts.
+    earlier mistake counts. Nothing is judged while the notebook holds something that the exercise seals.
     """
+    borrowed = Seal(assignment.sealed).found_in(env)
 
     def judge(name):
         cases = assignment.test_file(name).test_cases
+        if borrowed:
+            said = f"Not run: {sentence(borrowed)}. Take its import out, restart and run the notebook again."
+            return question_result(assignment.questions[name], [case_result(c, "not run", said) for c in cases])
         seconds = assignment.limits.get("call_seconds", 10.0)
         return question_result(assignment.questions[name], [run_case(case, env, seed, seconds) for case in cases])
 
     result = judge(name)
-    if has_passed(result) or not assignment.answers:
+    if borrowed or has_passed(result) or not assignment.answers:
         return result
     failed = [q for q in assignment.before(name) if not has_passed(judge(q))]
     own = dict(env)

@@ -14,6 +14,7 @@ import logging
 import re
 import sys
 import tempfile
+import textwrap
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,8 +31,12 @@ __all__ = ["DIFFICULTIES", "Assignment", "Question", "autograder_zip"]
 
 DIFFICULTIES = ("easy", "medium", "hard")
 _PACKAGES = ("numpy", "scipy", "otter-grader")
-GRADER_VERSION = 2
+GRADER_VERSION = 3
 _LARGEST_DATA = 16 << 20
+_WRITE_IT = (
+    "**Write it yourself.** What this exercise asks for cannot be imported here, neither while you work on it nor when "
+    "it is graded: {}."
+)
 _BLOCK_MARKER = re.compile(r"^\s*# (BEGIN|END) SOLUTION( NO PROMPT)?\s*$")
 _LINE_MARKER = re.compile(r"\s*# ?SOLUTION( NO PROMPT)?\s*$")
 
@@ -200,6 +205,8 @@ class Assignment:
 
     def _finish_student(self):
         notebook, heading = self.student, None
+        title = next(cell for cell in notebook.cells if cell.cell_type == "markdown")
+        title.source += "\n\n" + textwrap.fill(_WRITE_IT.format(", ".join(f"`{m}`" for m in self.sealed)), 140)
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and cell.source.startswith("## "):
                 heading = cell
@@ -217,7 +224,12 @@ class Assignment:
         notebook.metadata.update(
             kernelspec=kernel,
             language_info={"name": "python"},
-            learnable={"chapter": self.chapter, "title": self.title, "questions": self.as_dict()["questions"]},
+            learnable={
+                "chapter": self.chapter,
+                "title": self.title,
+                "questions": self.as_dict()["questions"],
+                "sealed": self.sealed[1:],
+            },
             otter=otter_part,
         )
         # otter gives the cells it adds random identifiers; the position serves as well and stays the same.

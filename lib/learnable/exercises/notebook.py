@@ -23,6 +23,7 @@ from .judging import check_here, has_passed
 from .masters import Assignment
 from .progress import Progress
 from .report import TEMPLATES
+from .sealing import Seal
 from .workspace import about, find_shelf
 
 __all__ = ["NO_HIDDEN", "CheckReport", "Notebook", "exercise_of", "has_book"]
@@ -144,6 +145,7 @@ class Notebook(otter.Notebook):
         self._path = _find_notebook(name)
         super().__init__(str(self._path), **kwargs)
         self._public = Assignment.of_student(self._path)
+        self._seal(sys._getframe(1).f_globals)
         self._hints_given = {}
         self._progress = Progress()
         self._try(self._progress.register, self.chapter, self._public.questions)
@@ -178,12 +180,17 @@ class Notebook(otter.Notebook):
         if global_env is None:
             global_env = sys._getframe(1).f_globals
         assignment = (all and self._with_hidden) or self._public
+        self._seal(global_env)
         result = check_here(assignment, question, global_env, secrets.randbits(63))
         report = CheckReport(question, result, self.questions[question]["hints"])
         counts = report.is_whole or not has_book(self.chapter)
         trouble = self._try(self._progress.record, self.chapter, question, report.share, counts)
         report.note = trouble or (NO_HIDDEN if all and not report.is_whole else "")
         return report
+
+    def _seal(self, names):
+        """Let the code of the notebook import nothing that the exercise asks for, as in grading."""
+        Seal(self._public.sealed, names).close()
 
     @cached_property
     def _with_hidden(self):

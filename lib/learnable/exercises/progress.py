@@ -18,6 +18,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS exercise (chapter TEXT PRIMARY KEY, questions TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS attempt (
     id INTEGER PRIMARY KEY, chapter TEXT NOT NULL, name TEXT NOT NULL, share REAL NOT NULL, at REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS place (chapter TEXT PRIMARY KEY, path TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS attempt_of ON attempt (chapter, name);
 """
 # solved, public checks pass, some pass, none passes, untouched; and the bar
@@ -63,6 +64,18 @@ class Progress:
         """Remember which questions a chapter has, so that progress can be shown without the book at hand."""
         with self._open() as connection:
             connection.execute("INSERT OR REPLACE INTO exercise VALUES (?, ?)", (chapter, " ".join(questions)))
+
+    def remember(self, chapter, path):
+        """Note where the learner's notebook of a chapter is."""
+        with self._open() as connection:
+            connection.execute("INSERT OR REPLACE INTO place VALUES (?, ?)", (chapter, str(Path(path).resolve())))
+
+    def places(self):
+        """Return the notebooks that were started, wherever; some may be gone by now."""
+        if not self.path.exists():
+            return []
+        with self._open() as connection:
+            return [Path(path) for (path,) in connection.execute("SELECT path FROM place ORDER BY chapter")]
 
     def record(self, chapter, question, share, whole=False):
         """Add one run of a check.

@@ -27,6 +27,7 @@ import numpy as np
 
 from .checking import describe_exception
 from .confine import Limits, lower_limits, withdraw
+from .sealing import Seal
 from .wire import Channel, Closed, Garbled, Reference, decode, encode
 
 __all__ = ["Borrowed", "Submission", "main"]
@@ -35,7 +36,7 @@ __all__ = ["Borrowed", "Submission", "main"]
 def main(control):
     """Serve as nursery on the socket ``control`` until the grader closes it.
 
-    Each request is one JSON line, each answer too. ``prepare`` imports modules; ``spawn`` comes with two
+    Each request is one JSON line, each answer too. ``prepare`` seals and imports modules; ``spawn`` comes with two
     descriptors (the conversation, the output) and forks; ``clear`` ends the submission and removes every trace of it.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -46,7 +47,7 @@ def main(control):
         if request is None:
             os._exit(0)  # the first process of a tree takes the others along
         if request["do"] == "prepare":
-            answer = _prepare(request["modules"])
+            answer = _prepare(request["modules"], request["sealed"])
         elif request["do"] == "spawn":
             child = os.fork()
             if child == 0:
@@ -74,7 +75,8 @@ def _receive_request(control):
     return json.loads(data), descriptors
 
 
-def _prepare(modules):
+def _prepare(modules, sealed):
+    Seal(sealed).close()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in modules:

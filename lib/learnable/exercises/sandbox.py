@@ -34,16 +34,18 @@ class Sandbox(contextlib.AbstractContextManager):
     """A confined process that has imported ``modules`` and forks submissions, one at a time.
 
     ``hidden`` are files and folders of the installation that no submission may see, ``disk`` the bytes of the private
-    disk. Raises `SandboxError` where submissions cannot be confined, unless ``mode`` is "none".
+    disk; the modules in ``sealed`` cannot be imported. Raises `SandboxError` where submissions cannot be confined,
+    unless ``mode`` is "none".
     """
 
-    def __init__(self, modules=(), mode="bubblewrap", hidden=(), disk=Limits.disk):
+    def __init__(self, modules=(), mode="bubblewrap", hidden=(), disk=Limits.disk, sealed=()):
         if mode != "none" and confine.refusal():
             raise SandboxError(
                 f"submissions cannot be confined: {confine.refusal()}. Nothing was graded. "
                 "`--confine none` runs them WITHOUT protection, and every report will say so."
             )
         self.modules, self.mode, self.hidden, self.disk = list(modules), mode, list(hidden), disk
+        self.sealed = list(sealed)
         self.process = self.room = self.cgroup = self.pid = None
 
     def start(self):
@@ -85,7 +87,7 @@ class Sandbox(contextlib.AbstractContextManager):
                 env=environment,
                 cwd=self.room or "/",
             )
-        answer = self.request(do="prepare", modules=modules)
+        answer = self.request(do="prepare", modules=modules, sealed=self.sealed)
         self.pid = self.process.pid if self.mode == "none" else _children(self.process.pid)[0]
         return answer
 

@@ -1,9 +1,13 @@
 """Where the exercises are, and the learner's own copies in ``work/``."""
 
+import contextlib
 import difflib
 import json
 import os
+import sqlite3
 from pathlib import Path
+
+from .progress import Progress
 
 __all__ = ["Shelf", "UnknownChapter", "about", "find_shelf", "own_notebooks", "start"]
 
@@ -82,16 +86,22 @@ def about(path):
 
 
 def own_notebooks(name=None):
-    """Return the learner's notebooks that ``name`` (a path, a chapter, None for all) means, here or in ``work/``."""
+    """Return the learner's notebooks that ``name`` (a path, a chapter, None for all) means.
+
+    They are here, where `start` put them last, or in ``work/``.
+    """
     if name and Path(name).is_file():
         return [Path(name)]
     shelf = find_shelf()
     slug = (shelf.resolve(name) if shelf else name).rpartition("/")[2] if name else None
-    places = [*sorted(Path.cwd().glob("*.ipynb")), *(sorted(shelf.root.glob("work/*/*.ipynb")) if shelf else ())]
+    places = sorted(Path.cwd().glob("*.ipynb"))
+    with contextlib.suppress(OSError, sqlite3.Error):
+        places += Progress().places()
+    places += sorted(shelf.root.glob("work/*/*.ipynb")) if shelf else ()
     found = [path for path in places if slug in (None, path.stem) and about(path)]
     if not found:
         raise LookupError(f"there is no notebook of yours to check; `learnable start {slug or 'SLUG'}` makes one")
-    return found[:1] if name else found
+    return found[:1] if name else list({path.resolve(): path for path in found}.values())
 
 
 def start(shelf, chapter, target):
