@@ -352,3 +352,20 @@ def test_kernel_values_too_large_for_double_precision_warn_and_keep_a_true_certi
     norm2 = svm.dual_coef_ @ svm.kernel_(svm.support_vectors_) @ svm.dual_coef_
     slack = np.maximum(1 - y * svm.decision_function(X), 0)
     assert svm.primal_ == pytest.approx(0.5 * norm2 + slack.sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_features_in_small_units_do_not_spoil_the_soft_margin(weighted):
+    # C K is 1e13: from zero ten million pairs left a relative gap of 0.99 and no better accuracy than guessing.
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 5))
+    y = np.sign(X @ rng.normal(size=5) + rng.normal(size=60))
+    weight = rng.uniform(0.5, 2.0, 60) if weighted else None
+    far = svm.SoftMarginSVM(C=1.0).fit(1e6 * X, y, sample_weight=weight)
+    near = svm.SoftMarginSVM(C=1.0).fit(1e3 * X, y, sample_weight=weight)  # the limit of large C already
+    assert far.solution_.converged
+    assert far.gap_ < 1e-3 * far.primal_
+    np.testing.assert_allclose(1e6 * far.coef_, 1e3 * near.coef_, rtol=1e-2)
+    assert (far.predict(1e6 * X) == near.predict(1e3 * X)).mean() > 0.95  # points on the margin's boundary may differ
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        assert svm.SoftMarginSVM(C=1.0, max_iter=50).fit(1e6 * X, y).n_iter_ <= 60

@@ -1,14 +1,21 @@
 """The usual problems in the form of the solver: classifiers, nearest points of hulls, tubes around a regression."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from learnable.kernels.smo.solution import NotSeparableError, Solution, as_vector
 from learnable.kernels.smo.solver import solve, source_for
 from learnable.validation import check_choice, check_finite_array, check_scalar
 
 __all__ = ["classification", "classification_path", "nu_classification", "regression"]
+
+# Prices times the largest kernel value beyond which pairs no longer find the solution from zero, and the factor by
+# which the price grows from one problem of the path to the next.
+_STEEP = 1e8
+_GROWTH = 30.0
 
 
 def classification(
@@ -63,6 +70,8 @@ def classification(
         return _hard_margin(source, y, tol, max_iter)
     if np.any(np.isinf(C)):
         raise ValueError("C must be finite (or infinite for all points, with norm=1)")
+    if norm == 1 and start is None and C.max() * source.diagonal.max() > _STEEP:
+        return _grown(source, y, C, options)
     shape = {"lower": np.minimum(0.0, y * C), "upper": np.maximum(0.0, y * C)}
     if norm == 2:
         shape = {"lower": np.where(y < 0, -np.inf, 0.0), "upper": np.where(y > 0, np.inf, 0.0), "ridge": 1.0 / C}
@@ -115,6 +124,33 @@ def classification_path(K, y, Cs, *, X=None, tol=1e-3, max_iter=None, shrinking=
         )  # fmt: skip
         start, values, previous = s.beta, s.values, C
     return found
+
+
+def _grown(source, y, C, options):
+    """The 1-norm machine for a price that is huge beside 1 / K, such as that of features in small units.
+
+    From zero the pairs would have to carry each coefficient over many orders of magnitude. The solution for a smaller
+    price, scaled, has nearly all of them at the right bound, so that the price grows step by step.
+    """
+    source = source if source.complete else source.in_double()
+    left = check_scalar(options["max_iter"] or max(10**7, 100 * y.size), "max_iter", low=1, integer=True)
+    share, steps = min(1.0, 1.0 / (C.max() * source.diagonal.max())), 0
+    beta, values = np.zeros(y.size), np.zeros(y.size)
+    while True:
+        box = share * C
+        limits = {"lower": np.minimum(0.0, y * box), "upper": np.maximum(0.0, y * box)}
+        final = share == 1.0 or left - steps <= 1
+        with warnings.catch_warnings():
+            if not final:  # what a stage leaves undone, the next one does
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            options["max_iter"] = max(1, left - steps) if final else max(1, (left - steps) // 2)
+            s = solve(source, -y, start=beta, start_values=values, **limits, **options)
+        steps += s.n_iter
+        if share == 1.0:
+            return replace(s, n_iter=steps)
+        factor = min(_GROWTH, 1.0 / share) if left > steps + 1 else 1.0 / share
+        share = 1.0 if factor >= 1.0 / share else share * factor
+        beta, values = s.beta * factor, s.values * factor
 
 
 def nu_classification(K, y, nu, *, X=None, tol=1e-3, max_iter=None, shrinking=True, cache_mb=200.0):
