@@ -60,8 +60,15 @@ class Entry:
 def entries(chapters, claims):
     """All entries, the sources' empirical figures first, then theorems, worked numbers and findings."""
     order = [*KINDS, "finding"]
-    found = [Entry(chapter, claim) for chapter in chapters for claim in claims(chapter)]
+    found = [
+        Entry(chapter, claim) for chapter in chapters for claim in claims(chapter) if not _recorded(chapter, claim)
+    ]
     return sorted(found, key=lambda entry: order.index(entry.kind))
+
+
+def _recorded(chapter, claim):
+    """Whether a printed figure stands in the chapter's record: it counts there, by the stricter rule, and only once."""
+    return claim.study is not None and record_page.has_record(chapter)
 
 
 def text(chapters, claims):
