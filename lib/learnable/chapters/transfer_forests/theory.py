@@ -12,7 +12,7 @@ from numba import njit
 from scipy import special, stats
 
 from learnable.ensembles.transfer_forests.gains import _tasks, information_gain
-from learnable.ensembles.transfer_forests.leaves import edges, mean_variance
+from learnable.ensembles.transfer_forests.leaves import comparable, edges
 from learnable.validation import encode_labels
 
 
@@ -46,7 +46,7 @@ def leaf_graph(X, leaves, *, metric="mahalanobis", shrinkage=1e-3):
     """Lengths of the edges between the leaves of a tree, from the rows of all tasks (Goussies et al. 2014)."""
     X, leaves = np.asarray(X, float), np.asarray(leaves)
     kept = np.ones(leaves.max() + 1, np.bool_)
-    return edges(X, leaves, metric, shrinkage * mean_variance(X), kept)
+    return edges(comparable(X, metric), leaves, metric, shrinkage, kept)
 
 
 def motion_history_image(video, *, tau=8, xi=25):

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable.ensembles.transfer_forests.leaves import METRICS, edges, mean_variance, propagate_leaves
+from learnable.ensembles.transfer_forests.leaves import METRICS, comparable, edges, propagate_leaves
 from learnable.trees.multitask import encode_tasks, grow_multitask
 from learnable.validation import check_choice, check_magnitude, check_rng, check_scalar
 
@@ -39,13 +39,14 @@ class TransferForestClassifier(ClassifierMixin, BaseEstimator):
     n_active : int, optional
         Number of features in a direction; all by default.
     propagate : {"mahalanobis", "printed", "euclidean", "none"}, default="mahalanobis"
-        How leaves without a target row are filled (`leaf_graph`); with "none" a tree abstains there.
+        How leaves without a target row are filled (`leaf_graph`); with "none" a tree abstains there. "printed" and
+        "euclidean" depend on the units of the columns.
     source : {"sum", "concatenated"}, default="sum"
         See `mixed_information_gain`.
     source_weight : dict, optional
         Factors of the shares p_n by the name of a source; 1 where none is given.
     shrinkage : float, default=1e-3
-        Of the covariances of the leaves.
+        Of the covariances of the leaves, towards the variances of the columns.
     bootstrap : bool, default=False
         Grow each tree from a sample of the rows with replacement, drawn within each task.
     n_jobs : int, optional
@@ -148,9 +149,10 @@ class TransferForestClassifier(ClassifierMixin, BaseEstimator):
         seeds = rng.integers(2**62, size=n_estimators)
         rows = [_resampled(which, rng) for _ in range(n_estimators)] if self.bootstrap else None
         self.trees_ = grow_multitask(X, labels, rows=rows, seeds=seeds, n_jobs=self.n_jobs, **settings)
-        room = self.shrinkage * mean_variance(X)
+        seen = comparable(X, self.propagate)
         filled = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._fill)(tree, X if rows is None else X[rows[i]], room) for i, tree in enumerate(self.trees_)
+            delayed(self._fill)(tree, *((X, seen) if rows is None else (X[rows[i]], seen[rows[i]])))
+            for i, tree in enumerate(self.trees_)
         )
         self.classes_ = labels.classes[0]
         self.values_ = [values for values, _ in filled]
@@ -166,7 +168,7 @@ class TransferForestClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"source_weight names {unknown[0]!r}, which is no source; there are {names[1:]}")
         return [float(self.source_weight.get(name, 1.0)) for name in names]
 
-    def _fill(self, tree, X, room):
+    def _fill(self, tree, X, seen):
         """The class shares of a tree's nodes, and the number of leaves without a target row; X is what it grew from."""
         leaves = tree.leaves
         counts = tree.counts[leaves]
@@ -175,7 +177,7 @@ class TransferForestClassifier(ClassifierMixin, BaseEstimator):
         values = np.full(tree.counts.shape, np.nan)
         if n_empty and self.propagate != "none":
             place = np.searchsorted(leaves, tree.apply(X))
-            graph = edges(X, place, self.propagate, room, total == 0)
+            graph = edges(seen, place, self.propagate, self.shrinkage, total == 0)
             values[leaves] = propagate_leaves(graph, counts).proba
         else:
             known = leaves[total > 0]

@@ -38,14 +38,20 @@ class LeafPropagation:
     distance: np.ndarray
 
 
-def mean_variance(X):
-    """The unit of the shrinkage: the variance of the columns, on average, and 1 for constant ones."""
-    variance = float(X.var(axis=0).mean())
-    return variance if variance > 0 else 1.0
+def comparable(X, metric):
+    """The rows in which leaves are compared: for "mahalanobis" in units of each column's spread.
+
+    Then the covariances are shrunk towards the columns' own variances, and no unit matters. The other two metrics add
+    up columns as they are.
+    """
+    if metric != "mahalanobis":
+        return X
+    spread = X.std(axis=0)
+    return X / np.where(spread > 0, spread, 1.0)
 
 
 def edges(X, leaves, metric, room, empty):
-    """`leaf_graph` without checks; `room` is added to the diagonals of the covariances.
+    """`leaf_graph` of `comparable` rows, without checks; `room` is added to the diagonals of the covariances.
 
     A shortest path ends at the first leaf with a target row, so that edges between two such leaves are not needed:
     only those with an end among the `empty` leaves are computed.
