@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from learnable._inner import copy_to, cut_between, dot
+from learnable._inner import assign, cut_between, dot
 
 
 @njit
@@ -38,5 +38,5 @@ def test_a_cut_is_the_middle_and_between_neighbours_the_lower():
 
 def test_copy_to():
     out = np.zeros(3)
-    copy_to(out, np.array([1.0, 2.0, 3.0]))
+    assign(out, np.array([1.0, 2.0, 3.0]))
     assert out.tolist() == [1.0, 2.0, 3.0]

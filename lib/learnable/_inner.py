@@ -6,14 +6,14 @@ cache. Where nothing but compiled code comes in, they cost a fifth of the time o
 
 from numba.extending import register_jitable
 
-__all__ = ["copy_to", "cut_between", "dot", "inner"]
+__all__ = ["assign", "cut_between", "dot", "inner"]
 
 #: Compile with the function that calls it. From Python the plain function runs, so that a test may call it.
 inner = register_jitable(no_cfunc_wrapper=True)
 
 
 @inner
-def copy_to(out, values):
+def assign(out, values):
     """``out[:] = values`` for vectors of one length.
 
     numba compiles two seconds for that line: the message about shapes that differ needs its whole module of strings.

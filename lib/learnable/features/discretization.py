@@ -18,7 +18,7 @@ from numba import njit
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 from learnable.features.information import assemble, code_columns, whole_xlogx
 from learnable.validation import encode_labels
 
@@ -185,14 +185,14 @@ def _blocks(x, codes, n_classes):
             stop += 1
         if own < 0 or own != last:
             bounds[made] = start
-            copy_to(counts[made], running)
+            assign(counts[made], running)
             made += 1
         for i in range(start, stop):
             running[codes[i]] += 1
         last = own if own >= 0 else -2
         start = stop
     bounds[made] = n
-    copy_to(counts[made], running)
+    assign(counts[made], running)
     return bounds[: made + 1], counts[: made + 1]
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 
 __all__ = ["Lists", "colliders", "reachable", "separated", "topological_order"]
 
@@ -51,7 +51,7 @@ def reachable(nodes, starts, neighbours):
     seen = np.zeros(len(starts) - 1, dtype=np.bool_)
     stack = np.empty(len(starts) + len(nodes), dtype=np.int64)
     top = len(nodes)
-    copy_to(stack[:top], nodes)
+    assign(stack[:top], nodes)
     while top:
         top -= 1
         i = stack[top]

@@ -17,7 +17,7 @@ threshold taken from one call can be compared with ``<=`` in another.
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 from learnable.problems.tables import check_loss_matrix, check_posteriors, coerce_posteriors
 from learnable.validation import (
     check_has,
@@ -357,7 +357,7 @@ def _decision_pass(post, L, tolerance, last, decision, smallest):
         if not _load_block(post, start, stop, tolerance, block, total):
             return False
         _block_risk(block, L, risk)
-        copy_to(best, risk[0])
+        assign(best, risk[0])
         which[:] = 0
         for i in range(1, L.shape[1]):
             for r in range(_BLOCK):
@@ -365,9 +365,9 @@ def _decision_pass(post, L, tolerance, last, decision, smallest):
                 best[r] = risk[i, r] if better else best[r]
                 which[r] = i if better else which[r]
         if decision.size > 0:
-            copy_to(decision[start:stop], which)
+            assign(decision[start:stop], which)
         if smallest.size > 0:
-            copy_to(smallest[start:stop], best)
+            assign(smallest[start:stop], best)
     return True
 
 

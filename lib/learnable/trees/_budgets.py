@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 
 __all__ = ["join", "log_counts", "smallest_costs", "trace"]
 
@@ -46,7 +46,7 @@ def _join(parent, excess, budget):
         total += max(n_children[node] - 2, 0)
     first, second = np.full(total, -1), np.full(total, -1)
     order, wide = np.empty(total, np.int64), np.zeros(total, np.int64)
-    copy_to(wide[:m], excess)
+    assign(wide[:m], excess)
     hanging = np.full(m, -1)  # the children that were met so far, joined to one branch
     missing = n_children.copy()
     joints, at = m, 0

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to, inner
+from learnable._inner import assign, inner
 
 __all__ = ["Nodes", "add_children", "constant", "divide", "leaf_of", "moments", "route", "xlogx"]
 
@@ -67,7 +67,7 @@ def divide(rows, spare, column, cut):
         rows[left] = i
         left += first
         right += not first
-    copy_to(rows[left:], spare)
+    assign(rows[left:], spare)
     return left
 
 

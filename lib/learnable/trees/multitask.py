@@ -20,7 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numba import njit
 
-from learnable._inner import copy_to, inner
+from learnable._inner import assign, inner
 from learnable.trees._counter_random import bell, below, mix, uniform
 from learnable.trees._nodes import add_children, divide, xlogx
 from learnable.validation import check_choice, check_finite_array, check_magnitude, check_scalar, encode_labels
@@ -387,8 +387,8 @@ def _grow(data, rule, nodes, room, axis, dense, seed):
             found, gain, cut = _search(data, rule, room, (lo, hi), axis, state)
         if found < 0:
             continue
-        copy_to(nodes.features[node], room.features[found])
-        copy_to(nodes.weights[node], room.weights[found])
+        assign(nodes.features[node], room.features[found])
+        assign(nodes.weights[node], room.weights[found])
         middle = _partition(data, room, lo, hi, (nodes.features[node], nodes.weights[node], cut), dense)
         # The search by matrix products adds in another order: a row on the cut may fall on the other side here.
         if middle == lo or middle == hi:
@@ -484,8 +484,8 @@ def _search(data, rule, room, span, axis, state):
         gain = _mixed_gain(room.below, 0, room.total, rule)
         if gain > best + 1e-12:
             best, found, best_cut = gain, 0, cut
-            copy_to(room.features[0], room.features[1])
-            copy_to(room.weights[0], room.weights[1])
+            assign(room.features[0], room.features[1])
+            assign(room.weights[0], room.weights[1])
     return found, best, best_cut
 
 
@@ -531,7 +531,7 @@ def _search_dense(data, rule, room, lo, hi, state):
     for start in range(lo, hi, _CHUNK):
         size = min(_CHUNK, hi - start)
         for p in range(size):
-            copy_to(block[p], data.rows[room.order[start + p]])
+            assign(block[p], data.rows[room.order[start + p]])
         # One product for all candidates; in blocks, so that the projections of all rows are never held at once.
         projected = np.dot(block[:size], turned)
         for p in range(size):

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from scipy.optimize import linprog
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 from learnable.chapters.adaboost_dynamics.theory import (
     AdaBoostMatrix,
     _step,
@@ -223,10 +223,10 @@ def _search(M, d, small, t, max_iter, tol, rank, least, tie_tol, forced):
             lasts, t = _settle(M, d, small, t, lag, turns, values, rank, least, tie_tol, forced)
             if lasts:
                 return lag, t
-            copy_to(mark, d)
+            assign(mark, d)
             power, lag = 1, 0
         elif lag == power:
-            copy_to(mark, d)
+            assign(mark, d)
             power *= 2
             lag = 0
     return 0, t

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 from learnable.latent.hmm._dynamic import best_values, tied_paths
 from learnable.latent.hmm._kernels import arcs
 from learnable.latent.hmm.alignments import combined, kblock
@@ -139,7 +139,7 @@ def _rabiner(smoothed, steps, k, pointer, path):
                 if total > best[new]:
                     best[new] = total
                     pointer[t, new] = u // high
-        copy_to(value, best)
+        assign(value, best)
     u = 0
     for new in range(1, tuples):
         if value[new] > value[u]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 
 
 @njit(cache=True)
@@ -24,7 +24,7 @@ def best_paths(log_start, log_move, log_f, starts, path):
                         if value > then[j]:
                             then[j], back[t, j] = value, i
                 then[j] += log_f[t, j]
-            copy_to(now, then)
+            assign(now, then)
         path[b - 1] = np.argmax(now)
         for t in range(b - 1, a, -1):
             path[t - 1] = back[t, path[t]]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 from learnable.graphs.dags import DAG
 from learnable.validation import Result, check_choice, check_finite_array, check_scalar, check_symmetric
 
@@ -326,7 +326,7 @@ def _residual_variances(M, tol):
     out = np.empty(1 << d)
     stack = np.empty((d + 1, d + 1, d + 1))
     for a in range(d + 1):
-        copy_to(stack[d, a], M[a])
+        assign(stack[d, a], M[a])
     place = np.full(d + 1, d)  # where the matrix with the bits d-1..level accounted for is stored
     out[0] = max(M[d, d], 0.0)
     for mask in range(1, 1 << d):

@@ -15,7 +15,7 @@ from numba import njit
 from scipy.special import gammaln
 
 from learnable._bits import popcount
-from learnable._inner import copy_to, inner
+from learnable._inner import assign, inner
 
 
 class Prior(NamedTuple):
@@ -284,7 +284,7 @@ def mix_rows(train, columns, sets, weights, node, prior):
                     asked[s : s + 2],
                     lookup[: cells[s] * train.n_states[p]],
                 )
-        copy_to(before, sets[v])
+        assign(before, sets[v])
         a = prior.ess / (r * q) if prior.bdeu else 1.0
         counts[: cells[depth]] = a
         for row in range(n):
@@ -384,7 +384,7 @@ def _family_score(table, parents, i, prior):
         if parents[p]:
             r_p = table.n_states[p]
             cells = _number(table.columns[p], none[0], r_p, seen, none, lookup[: cells * r_p])
-            copy_to(seen[0], seen[1])
+            assign(seen[0], seen[1])
             q *= r_p
     counts = np.zeros((cells, r), dtype=np.int64)
     for row in range(n):

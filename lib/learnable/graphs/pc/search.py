@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 from learnable.graphs.independence import GaussianIndependence, _partial, _partial_in
 from learnable.validation import Result, check_choice, check_has, check_permutation, check_scalar
 
@@ -283,7 +283,7 @@ def _level(C, adjacency, size, cut, stable, n_edges):
                 if abs(_partial_in(C, i, j, S, size, work)) <= cut:
                     adjacency[i, j] = adjacency[j, i] = False
                     pairs[found, 0], pairs[found, 1] = i, j
-                    copy_to(members[found], S)
+                    assign(members[found], S)
                     found += 1
                     break
                 more = next_combination(places, size, n)

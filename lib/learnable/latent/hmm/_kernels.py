@@ -10,7 +10,7 @@ What the unrolled loops compute stands as a formula in ``tests/latent/test_hmm_k
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 from learnable._simd import exp_in_place, fmax, fmin
 
 # In the scaled recursions every positive probability stays above TINY, every positive density (relative to the largest
@@ -153,7 +153,7 @@ def forward(pi, net, f, filtered, lenient, exact=False):
     matrix, ptr, idx, val, sparse = net
     n, k = f.shape
     now, step = np.zeros(max(k, 8)), np.zeros(max(k, 8))
-    copy_to(step[:k], pi)
+    assign(step[:k], pi)
     whole = k - k % 4
     flat = filtered.ravel()
     # `now` is alpha_t exp(-log_sum), normalised only now and then, and `total` is its mass. `filtered` is normalised at
@@ -341,7 +341,7 @@ def derin(net, net_back, filtered, smoothed):
     # smoothed_t(j) = filtered_t(j) Σ_i P_ji smoothed_{t+1}(i) / predicted_{t+1}(i): no density enters.
     n, k = filtered.shape
     lowest = 1.0
-    copy_to(smoothed[n - 1], filtered[n - 1])
+    assign(smoothed[n - 1], filtered[n - 1])
     predicted, ratio, step = np.empty(k), np.empty(k), np.empty(k)
     for t in range(n - 2, -1, -1):
         _times(filtered[t], net, predicted)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to, inner
+from learnable._inner import assign, inner
 from learnable._simd import exp_in_place
 
 BLOCK = 512
@@ -378,7 +378,7 @@ def lloyd(XT, centres, max_iter):
             changed += labels[i] != before[i]
         if changed == 0:
             break
-        copy_to(before, labels)
+        assign(before, labels)
         centres[:] = 0.0
         for a in range(d):
             for i in range(n):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 
 __all__ = ["Columns", "Rules", "solve_compressed", "square_norms"]
 
@@ -81,7 +81,7 @@ def solve_compressed(X, y, weights, thresholds, rules, coefs):
             step = (thresholds[q] - thresholds[q - 1]) / (thresholds[q - 1] - thresholds[q - 2])
             _predict(b, before, min(step, 2.0))
         else:
-            copy_to(before, b)
+            assign(before, b)
         gaps[q], passes[q] = _solve_one(X, y, weights, (thresholds[q], strong), rules, b, corr, allowed)
         for j in allowed:
             coefs[q, j] = b[j]
@@ -211,8 +211,8 @@ def _extrapolate(X, r, b, w, l2, history):
     for k in range(b.size):
         change += w[k] * (abs(trial[k]) - abs(b[k])) + 0.5 * l2 * (trial[k] ** 2 - b[k] ** 2)
     if change < 0.0:
-        copy_to(b, trial)
-        copy_to(r, there)
+        assign(b, trial)
+        assign(r, there)
 
 
 @njit(cache=True)
@@ -267,7 +267,7 @@ def _grow(members, inside, b, corr, bound, kept):
     if size > room:
         least = np.partition(excess[:size], size - room)[size - room]
     out = np.empty(members.size + size, dtype=np.int64)
-    copy_to(out[: members.size], members)
+    assign(out[: members.size], members)
     total = members.size
     for k in range(size):
         if excess[k] >= least:

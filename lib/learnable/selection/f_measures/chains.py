@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from learnable._inner import copy_to
+from learnable._inner import assign
 from learnable.selection.f_measures.learners import LabelSetClassifier
 from learnable.validation import Result, check_choice, check_finite_array, check_rng, check_scalar, warn_not_converged
 
@@ -260,7 +260,7 @@ def _search(scores, coupling, max_nodes, best, floor):
             y[t] = bits[at]
             at = parents[at]
         if depth == m:
-            copy_to(best, y)
+            assign(best, y)
             return -cost, opened, -cost
         opened += 1
         score = scores[depth]
