@@ -40,8 +40,8 @@ $(BENCH)/.ready: requirements-bench.txt
 book: env ## execute what changed and build the pages into _build/html
 	@$(BIN)/python -m tools.run.build_book --jobs $(JOBS)
 
-lab: env ## open JupyterLab
-	$(BIN)/jupyter lab --notebook-dir .
+lab: env ## open JupyterLab (OPTIONS="--port 9999 --no-browser --allow-root")
+	$(BIN)/jupyter lab --notebook-dir . $(OPTIONS)
 
 ifneq ($(ONLY)$(CHANGED),)
 test: env
