@@ -4,9 +4,13 @@ Nothing heavy is imported before it is needed, so that ``learnable --help`` answ
 package is met with a sentence that says what to install.
 """
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # `python -m` puts the folder we are in there, which may hold a student's argparse.py
+
 import argparse
 import os
-import sys
 import time
 from pathlib import Path
 

@@ -329,6 +329,29 @@ def test_large_files_and_bombs_are_refused(tmp_path):
         read_submission(nasty)
 
 
+@needs_bubblewrap
+@pytest.mark.parametrize("command", [["-m", "learnable.cli"], [str(Path(sys.executable).with_name("learnable"))]])
+def test_nothing_is_imported_from_the_folder_of_the_submissions(command, tmp_path):
+    """Whoever hands in json.py runs nothing: no process of the grader looks for modules where it was started."""
+    for name in ("argparse", "json", "numpy", "numba", "pickle", "joblib", "otter", "IPython", "resource", "zipfile"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ESCAPED')!r}, 'a').write({name!r})\n")
+    path = write_notebook(tmp_path / "ann.ipynb", GOOD)
+    write_notebook(tmp_path / "bob.ipynb", [*GOOD, "# bob"])
+    with zipfile.ZipFile(tmp_path / "cyd.zip", "w") as archive:
+        archive.write(path, "bayes_decision_theory.ipynb")
+    done = subprocess.run(
+        [sys.executable, *command, "grade", ".", "--out", "g.csv", "--jobs", "2", "--chapters", BAYES],
+        cwd=tmp_path,
+        env={**os.environ, "LEARNABLE_BOOK": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not (tmp_path / "ESCAPED").exists(), (tmp_path / "ESCAPED").read_text()
+    assert done.returncode == 0 and "2 graded in" in done.stdout, done.stdout + done.stderr
+    assert all(f"{name},10,44," in (tmp_path / "g.csv").read_text() for name in ("ann", "bob", "cyd"))
+
+
 def test_saved_outputs_do_not_count(tmp_path):
     """A right notebook with thirty megabytes of pictures is the same submission as one without."""
     path = write_notebook(tmp_path / "ann.ipynb", GOOD)

@@ -162,7 +162,7 @@ def grade_all(
             for name, a in assignments.items()
         }
         main = None if scheduler else os.getpid()
-        with joblib_backend(scheduler):
+        with _safe_path(), joblib_backend(scheduler):
             count = -1 if scheduler else min(jobs, len(todo))
             run = Parallel(n_jobs=count, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
             outcomes = run(delayed(_grade_in_worker)(k, cells_of(p, k[0]), settings[c], main) for c, k, p in todo)
@@ -181,6 +181,18 @@ def grade_all(
                     book.failed += [(submitted, why) for group in waiting.values() for submitted in group]
     book.rows.sort(key=lambda row: (row[0].student, row[1]["chapter"], str(row[0].path)))
     return book
+
+
+@contextlib.contextmanager
+def _safe_path():
+    """Let no process that is started meanwhile import from the folder we are in, which may hold students' files."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
 
 
 def cells_of(path, key):

@@ -22,7 +22,9 @@ LARGEST_FILE = 200 << 20  # with its outputs, which are not looked at
 LARGEST_CODE = 2 << 20
 _HARMLESS = 4 << 20  # up to this size JSON is read in this process
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_READ = "from learnable.exercises.reading import _extract; import sys; _extract(sys.argv[1])"
+_READ = (
+    "import sys; sys.path.append(sys.argv[1]); from learnable.exercises.reading import _extract; _extract(sys.argv[2])"
+)
 
 
 class Unreadable(Exception):
@@ -82,7 +84,9 @@ def read_submission(path):
     with open(path, "rb") as file:
         packed = file.read(4) == b"PK\x03\x04" or path.suffix.lower() == ".zip"
     if packed or path.stat().st_size > _HARMLESS:
-        done = subprocess.run([sys.executable, "-c", _READ, path], capture_output=True, text=True, check=False)
+        # Isolated: the folder that we are in may hold a student's json.py.
+        command = [sys.executable, "-I", "-c", _READ, Path(__file__).resolve().parents[2], path]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise Unreadable(clean(done.stderr.strip().split("\n")[-1]) or "too large to be read")
         return Parsed(*json.loads(done.stdout))

@@ -101,7 +101,7 @@ def _wheel(to):
             shutil.copy(root / name, folder)
         clutter = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(package, Path(folder) / "lib" / "learnable", ignore=clutter)
-        build = [sys.executable, *"-m pip wheel --quiet --no-deps --no-build-isolation -w".split(), to, folder]
+        build = [sys.executable, *"-I -m pip wheel --quiet --no-deps --no-build-isolation -w".split(), to, folder]
         done = subprocess.run(build, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ValueError(f"the wheel could not be built: {done.stderr.strip()[-500:]}")
