@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -299,6 +300,28 @@ def test_a_summary_network_that_is_too_large_is_refused():
 def test_bad_parameters_of_the_classifiers(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit([[0, 1], [1, 0], [1, 1]], [0, 1, 1])
+
+
+@pytest.mark.parametrize("maker", [NMAClassifier, SNNClassifier, GTTClassifier, AMAClassifier])
+def test_codes_with_gaps_are_not_taken_for_many_states_without_a_word(maker):
+    data = sample(MIXED)
+    X, y = data[:, 1:], data[:, 0]
+    with pytest.warns(UserWarning, match="X has codes up to 10 in column 0, of which only 3 occur"):
+        maker().fit(5 * X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        maker().fit(X, y)
+        maker(n_states=16).fit(5 * X, y)
+        maker().fit(2 * X[:, :1], y)  # 0, 2 and 4: a state may be absent from a sample
+    with pytest.raises(ValueError, match="X must hold codes below 1048576 where n_states is not given, got 1000000000"):
+        maker().fit(np.where(X == 1, 10**9, X), y)
+
+
+def test_a_feature_that_changes_nothing_is_not_selected():
+    """A feature of one state has the same score with the arc and without."""
+    y = np.arange(40) % 2
+    model = SNNClassifier().fit(np.column_stack([y, np.zeros(40, int)]), y)
+    assert model.arc_gain_[1] == 0 and model.arc_posterior_.tolist() == [1, 0]
 
 
 def test_unknown_states_and_fractions_are_refused():

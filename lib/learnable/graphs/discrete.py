@@ -18,6 +18,7 @@ from learnable.validation import check_finite_array, check_has, check_rng, check
 __all__ = ["DiscreteNetwork", "Factor", "check_codes", "count_parameters", "random_network"]
 
 LARGEST_TABLE = 2**24
+MOST_STATES = 2**20  # of a column whose largest code says how many there are
 
 
 class Factor:
@@ -394,7 +395,8 @@ def check_codes(data, n_states=None, name="data"):
     data : array-like of shape (n, N)
         Whole numbers of any numeric type.
     n_states : int or sequence of int, optional
-        The number of states, for all columns or for each; by default one more than the largest code of the column.
+        The number of states, for all columns or for each; by default one more than the largest code of the column,
+        which must then be below 2^20.
     name : str, default="data"
         The argument's name, for the message.
 
@@ -428,6 +430,11 @@ def check_codes(data, n_states=None, name="data"):
     data = np.ascontiguousarray(data, dtype=np.int64)
     largest = data.max(axis=0, initial=0)
     if n_states is None:
+        if largest.max(initial=0) >= MOST_STATES:
+            raise ValueError(
+                f"{name} must hold codes below {MOST_STATES} where n_states is not given, got {largest.max()}: number "
+                "the states anew, as OrdinalEncoder does"
+            )
         return data, tuple(int(m) + 1 for m in largest)
     r = _state_numbers(n_states, data.shape[1])
     for i in np.flatnonzero(largest >= np.array(r, dtype=np.int64)) if data.size else ():

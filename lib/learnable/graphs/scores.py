@@ -60,7 +60,7 @@ def family_counts(data, node, parents, n_states=None):
     parents : iterable of int
         Other columns; the axes stand in increasing order.
     n_states : int or sequence of int, optional
-        Number of states; by default as many as occur.
+        Number of states; by default one more than the largest code.
 
     Returns
     -------
@@ -102,7 +102,8 @@ def local_score(data, node, parents, n_states=None, kind="k2", equivalent_sample
     parents : iterable of int
         Its parents.
     n_states : int or sequence of int, optional
-        Number of states; by default as many as occur. A state that never occurs still counts in the prior.
+        Number of states; by default one more than the largest code. A state that never occurs still counts in the
+        prior.
     kind : {"k2", "bdeu", "bic"}, default="k2"
         The score.
     equivalent_sample_size : float, default=1.0
@@ -144,7 +145,7 @@ def network_score(data, dag, n_states=None, kind="k2", equivalent_sample_size=1.
     dag : DAG or array-like of bool of shape (N, N)
         The structure.
     n_states : int or sequence of int, optional
-        Number of states; by default as many as occur.
+        Number of states; by default one more than the largest code.
     kind : {"k2", "bdeu", "bic"}, default="k2"
         The score.
     equivalent_sample_size : float, default=1.0
@@ -176,7 +177,7 @@ def subset_scores(data, n_states=None, kind="k2", max_parents=None, equivalent_s
     data : array-like of int of shape (n, N)
         Codes of states, at most 22 columns.
     n_states : int or sequence of int, optional
-        Number of states; by default as many as occur.
+        Number of states; by default one more than the largest code.
     kind : {"k2", "bdeu", "bic"}, default="k2"
         The score.
     max_parents : int, optional

@@ -148,7 +148,7 @@ def average_over_order(
     max_parents : int
         The bound k.
     n_states : int or sequence of int, optional
-        Number of states; by default as many as occur.
+        Number of states; by default one more than the largest code.
     kind : {"k2", "bdeu"}, default="k2"
         Dirichlet prior of the tables: all ones, or ess spread evenly over a table.
     equivalent_sample_size : float, default=1.0

@@ -6,6 +6,8 @@ a row is classified, -1 stands for a value that is missing or unknown, and is su
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from scipy.special import expit, gammaln
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -33,8 +35,22 @@ class _DiscreteClassifier(ClassifierMixin, BaseEstimator):
         check_class_labels(y)
         check_non_negative(X, f"{type(self).__name__} (missing values are not accepted by fit)")
         X, self.n_states_ = check_codes(X, self.n_states, "X")
+        if self.n_states is None:
+            self._warn_of_gaps(X)
         self.classes_, codes = encode_labels(y)
         return X, codes
+
+    def _warn_of_gaps(self, X):
+        """Codes such as 0, 5 and 10 are read as eleven states, of which those that never occur count in the prior."""
+        for j, r in enumerate(self.n_states_):
+            occur = np.count_nonzero(np.bincount(X[:, j], minlength=r))
+            if r > 2 * occur + 1:
+                warnings.warn(
+                    f"X has codes up to {r - 1} in column {j}, of which only {occur} occur, and the prior counts all "
+                    f"{r} as states: number them anew, as OrdinalEncoder does, or give n_states",
+                    stacklevel=4,
+                )
+                return
 
     def _rows(self, X):
         """Codes of the rows to classify, -1 where a value is not known."""
@@ -136,7 +152,8 @@ class NMAClassifier(_Naive):
     arc_prior : float, default=0.5
         Prior probability of each arc; 1/2 is uniform over the subsets.
     n_states : int or sequence of int, optional
-        Number of states of the features; by default as many as occur in `fit`.
+        Number of states of the features; by default one more than the largest code of each in
+        `fit`, with a warning where codes leave large gaps.
 
     Attributes
     ----------
@@ -205,7 +222,8 @@ class SNNClassifier(_Naive):
     equivalent_sample_size : float, default=1.0
         The ess of BDeu.
     n_states : int or sequence of int, optional
-        Number of states of the features; by default as many as occur in `fit`.
+        Number of states of the features; by default one more than the largest code of each in
+        `fit`, with a warning where codes leave large gaps.
 
     Attributes
     ----------
@@ -274,7 +292,8 @@ class GTTClassifier(_General):
     equivalent_sample_size : float, default=1.0
         The ess of BDeu.
     n_states : int or sequence of int, optional
-        Number of states of the features; by default as many as occur in `fit`.
+        Number of states of the features; by default one more than the largest code of each in
+        `fit`, with a warning where codes leave large gaps.
 
     Attributes
     ----------
@@ -344,7 +363,8 @@ class AMAClassifier(_General):
     equivalent_sample_size : float, default=1.0
         The ess of BDeu.
     n_states : int or sequence of int, optional
-        Number of states of the features; by default as many as occur in `fit`.
+        Number of states of the features; by default one more than the largest code of each in
+        `fit`, with a warning where codes leave large gaps.
     random_state : None, int or numpy.random.Generator
         Randomness of the orders.
 

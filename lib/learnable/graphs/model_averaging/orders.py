@@ -43,7 +43,7 @@ def edge_posterior_all_orders(data, max_parents=None, *, n_states=None, kind="k2
     max_parents : int, optional
         Bound on the number of parents; by default none.
     n_states : int or sequence of int, optional
-        Number of states; by default as many as occur.
+        Number of states; by default one more than the largest code.
     kind : {"k2", "bdeu"}, default="k2"
         The Dirichlet prior.
     equivalent_sample_size : float, default=1.0

@@ -46,7 +46,7 @@ def greedy_thick_thin(data, n_states=None, *, kind="k2", equivalent_sample_size=
     data : array-like of int of shape (n, N)
         Codes of states, complete.
     n_states : int or sequence of int, optional
-        Number of states; by default as many as occur.
+        Number of states; by default one more than the largest code.
     kind : {"k2", "bdeu"}, default="k2"
         The Dirichlet prior.
     equivalent_sample_size : float, default=1.0
