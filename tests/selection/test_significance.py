@@ -90,6 +90,22 @@ def test_holm_multiplies_and_never_falls(toy):
     assert found.loc["e", "pvalue"] == pytest.approx(want)
 
 
+def test_signed_ranks_of_few_data_sets_are_counted_out():
+    # Of 2^5 signs two are as extreme as five wins: 0.0625, where the normal law says 0.043.
+    gaps = np.array([0.01, 0.02, 0.03, 0.04, 0.05])
+    table = np.column_stack([0.7 + gaps, np.full(5, 0.7)])
+    assert cb.compare_pair(table, 0, 1).wilcoxon_pvalue == pytest.approx(2 / 32)
+    assert cb.holm_comparisons(table, 0).pvalue.tolist() == pytest.approx([2 / 32])
+    mixed = gaps * [1, -1, 1, 1, 1]  # rank sum 2 of the losses: {}, {1}, {2} lie as low, on both sides
+    assert cb.compare_pair(np.column_stack([0.7 + mixed, np.full(5, 0.7)]), 0, 1).wilcoxon_pvalue == pytest.approx(
+        6 / 32
+    )
+    for other in (gaps * [1, 1, 1, 1, 0], np.array([0.01, 0.01, 0.03, 0.04, 0.05])):  # ties: the normal law
+        found = cb.compare_pair(np.column_stack([0.7 + other, np.full(5, 0.7)]), 0, 1).wilcoxon_pvalue
+        want = stats.wilcoxon(other.round(12), zero_method="zsplit", method="approx").pvalue
+        assert found == pytest.approx(want)
+
+
 def test_bayesian_signed_rank_against_a_slow_one():
     gaps = np.array([0.05, 0.02, -0.01, 0.03, 0.004, 0.06, -0.03])
     table = np.column_stack([0.7 + gaps, np.full(7, 0.7)])
