@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from scipy import stats
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -59,3 +60,14 @@ def test_least_squares_keeps_weak_directions_and_drops_rounding():
     plain = LeastSquaresClassifier().fit(flat[:, :1], y)
     rule = LeastSquaresClassifier().fit(flat, y)
     np.testing.assert_allclose(rule.decision_function(flat), plain.decision_function(flat[:, :1]), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64])
+def test_labels_of_any_integer_type(kind):
+    # The range of short labels, 200 here, does not fit into their own type.
+    low = 2**64 - 201 if kind is np.uint64 else 0 if kind is np.uint8 else -100
+    y = np.array([low, low + 200] * 60, dtype=kind)
+    X = np.random.default_rng(0).normal(size=(120, 2)) + 3 * np.arange(120)[:, None] % 2
+    model = GaussianBayes().fit(X, y)
+    assert model.classes_.tolist() == [low, low + 200] and model.classes_.dtype == kind
+    assert model.score(X, y) > 0.5

@@ -44,3 +44,16 @@ def test_errors_of_a_classifier_are_mistakes():
 def test_refuses_what_is_no_estimator():
     with pytest.raises(TypeError, match="estimator"):
         cv_selection.cv_errors("ridge", np.ones((10, 2)), np.ones(10), n_folds=2)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, bool])
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+def test_differences_of_labels_do_not_wrap(kind, loss):
+    # 0 - 1 is 255 in uint8, and booleans have no difference.
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:300, :3], y[:300]
+    found = cv_selection.cv_errors(DummyClassifier(), X, y.astype(kind), loss=loss, random_state=0)
+    plain = cv_selection.cv_errors(DummyClassifier(), X, y, loss="zero_one", random_state=0)
+    np.testing.assert_array_equal(found, plain)
+    with pytest.raises(ValueError, match="y must be an array of real numbers"):
+        cv_selection.cv_errors(DummyClassifier(), X, np.where(y, "a", "b"), loss=loss, random_state=0)

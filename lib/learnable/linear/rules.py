@@ -134,10 +134,12 @@ def _coded(y):
     if y.dtype.kind in "iu" and y.size:
         low, high = int(y.min()), int(y.max())
         if high - low <= 2 * y.size:
-            offsets = (y - low).astype(np.int64)
+            wide = y if y.dtype.kind == "u" else y.astype(np.int64)  # the difference of two short integers wraps
+            least = wide.dtype.type(low)
+            offsets = (wide - least).astype(np.int64)
             seen = np.bincount(offsets, minlength=high - low + 1) > 0
-            classes = np.flatnonzero(seen)
-            return (classes + low).astype(y.dtype), (np.cumsum(seen) - 1)[offsets]
+            classes = np.flatnonzero(seen).astype(wide.dtype) + least
+            return classes.astype(y.dtype), (np.cumsum(seen) - 1)[offsets]
     return np.unique(y, return_inverse=True)
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, indexable
 
-from learnable.validation import check_choice, check_finite_array, check_has, check_rng, check_scalar
+from learnable.validation import check_choice, check_finite_array, check_has, check_real_array, check_rng, check_scalar
 
 __all__ = ["cv_errors", "delta_cv_errors"]
 
 LOSSES = {
-    "squared": lambda y, predicted: (y - predicted) ** 2,
-    "absolute": lambda y, predicted: np.abs(y - predicted),
+    "squared": lambda y, predicted: _residuals(y, predicted) ** 2,
+    "absolute": lambda y, predicted: np.abs(_residuals(y, predicted)),
     "zero_one": lambda y, predicted: (y != predicted).astype(float),
 }
 
@@ -93,6 +93,11 @@ def delta_cv_errors(first, second, X, y, *, n_folds=10, loss="auto", random_stat
     """
     data = _Data(X, y, n_folds, random_state, _chosen(loss, first))
     return data.left_out(first) - data.left_out(second)
+
+
+def _residuals(y, predicted):
+    """Differences in float64: those of unsigned or short integers wrap."""
+    return check_real_array(y, "y") - check_real_array(predicted, "the predictions of the estimator")
 
 
 def _chosen(loss, estimator):
