@@ -195,7 +195,7 @@ def test_lemmas_3_and_4_regimes():
 def test_penalty_regime_at_its_borders():
     # Corollary 5 has ≤ on both sides.
     assert penalty_regime(0.75, 0.5, 1.0, 26) == "mixed" and penalty_regime(0.76, 0.5, 1.0, 26) == "Z diagonal"
-    assert penalty_regime(0.35, 0.5, 1.0, 26) == "mixed" and penalty_regime(0.34, 0.5, 1.0, 26) == "V diagonal"
+    assert penalty_regime(0.35, 0.5, 1.0, 26) == "mixed" and penalty_regime(0.349, 0.5, 1.0, 26) == "V diagonal"
     assert penalty_regime(0.7, 0.5, 1.0, 26, q=1) == "V diagonal"
 
 

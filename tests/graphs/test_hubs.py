@@ -3,10 +3,11 @@
 import functools
 
 import numpy as np
+import pytest
 
 from learnable.chapters.hub_graphical_models.theory import sparse_group_shrink
 from learnable.datasets.graphical import make_gaussian_graph
-from learnable.graphs.hubs.covariance import hub_covariance
+from learnable.graphs.hubs.covariance import HubCovarianceGraph, hub_covariance
 from learnable.graphs.hubs.gaussian import hub_graphical_lasso
 from learnable.graphs.hubs.penalty import HubPenalty, parts_prox, tie
 
@@ -82,3 +83,30 @@ def test_screening_changes_nothing_but_the_blocks(monkeypatch):
         assert apart.n_blocks > 1 and whole.n_blocks == 1 and apart.converged
         assert np.abs(apart.estimate - whole.estimate).max() < 1e-5
         assert abs(apart.objective - whole.objective) < 1e-7
+
+
+def test_a_fit_that_says_it_has_converged_is_near_the_solution():
+    """Soft thresholding solves two variables; the loss is ½|Σ - S|², so the error is at most √tol |S| = 1.6e-5."""
+    S = np.array([[1.0, 0.5], [0.5, 1.0]])
+    fit = hub_covariance(S, 0.1, np.inf, np.inf)
+    assert fit.converged and fit.estimate[0, 1] == pytest.approx(0.4, abs=1.6e-5)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-80, 1e80, 1e150])
+def test_units_whose_squares_are_no_numbers_are_refused(unit):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    model = HubCovarianceGraph(0.2 * unit**2, 0.2 * unit**2, unit**2, eps=1e-4 * unit**2)
+    with pytest.raises(
+        ValueError, match=r"the covariance of X must have a largest absolute value in \[1e-150, 1e\+150"
+    ):
+        model.fit(unit * X)
+    with pytest.raises(ValueError, match="S must have a largest absolute value"):
+        hub_covariance(unit**2 * np.cov(X.T), 0.2, 0.2, 1.0)
+
+
+@pytest.mark.parametrize("unit", [1e-70, 1e70])
+def test_units_whose_squares_are_numbers_change_nothing(unit):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    plain = HubCovarianceGraph(0.1, 0.1, 0.5).fit(X)
+    other = HubCovarianceGraph(0.1 * unit**2, 0.1 * unit**2, 0.5 * unit**2, eps=1e-4 * unit**2).fit(unit * X)
+    np.testing.assert_allclose(other.covariance_ / unit**2, plain.covariance_, rtol=1e-9)

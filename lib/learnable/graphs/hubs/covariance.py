@@ -10,7 +10,7 @@ from learnable.graphs.hubs.blocks import solve_by_blocks
 from learnable.graphs.hubs.penalty import HubPenalty
 from learnable.graphs.hubs.solver import HubFit
 from learnable.linalg._training import training_covariance
-from learnable.validation import check_has, check_scalar, check_symmetric, warn_not_converged
+from learnable.validation import check_has, check_magnitude, check_scalar, check_symmetric, warn_not_converged
 from learnable.validation.tags import ONE_PENALTY
 
 
@@ -64,7 +64,7 @@ class CovarianceLoss:
 
 
 def hub_covariance(
-    S, alpha_edge, alpha_hub_edge, alpha_hub, *, q=2, eps=1e-4, screen=True, tol=1e-6, max_iter=2000, warm_start=None
+    S, alpha_edge, alpha_hub_edge, alpha_hub, *, q=2, eps=1e-4, screen=True, tol=1e-10, max_iter=2000, warm_start=None
 ):
     r"""Sparse covariance matrix with hubs (Tan et al. 2014, Section 4).
 
@@ -85,8 +85,9 @@ def hub_covariance(
     eps : float, default=1e-4
         Smallest eigenvalue allowed, in the unit of S.
     screen : bool, default=True
-    tol : float, default=1e-06
-        The duality gap is at most ``tol * |S|² / 2``.
+    tol : float, default=1e-10
+        The duality gap is at most ``tol * |S|² / 2``, and the error of the estimate hence ``√tol * |S|``, 1e-5 |S| by
+        default, because the loss is ½|Σ - S|².
     max_iter : int, default=2000
     warm_start : HubFit, optional
         A solution for other penalties.
@@ -101,7 +102,10 @@ def hub_covariance(
     >>> hub_covariance(S, 0.2, np.inf, np.inf, tol=1e-10).estimate.round(4).tolist()
     [[1.0, 0.3, 0.2], [0.3, 1.0, 0.0], [0.2, 0.0, 1.0]]
     """
-    S, penalty = check_symmetric(S, "S"), HubPenalty.checked(alpha_edge, alpha_hub_edge, alpha_hub, q)
+    S, penalty = (
+        check_magnitude(check_symmetric(S, "S"), "S"),
+        HubPenalty.checked(alpha_edge, alpha_hub_edge, alpha_hub, q),
+    )
     eps = check_scalar(eps, "eps", low=0, closed="neither")
     if np.diagonal(S).min() < 0:
         raise ValueError("S must have a diagonal that is not negative")
@@ -143,7 +147,8 @@ class HubCovarianceGraph(EmpiricalCovariance):
         The data have mean zero.
     covariance : None or "precomputed"
         With "precomputed", `fit` takes a covariance matrix.
-    tol : float, default=1e-06
+    tol : float, default=1e-10
+        Of the duality gap, as in :func:`hub_covariance`.
     max_iter : int, default=2000
 
     Attributes
@@ -177,7 +182,7 @@ class HubCovarianceGraph(EmpiricalCovariance):
         eps=1e-4,
         assume_centered=False,
         covariance=None,
-        tol=1e-6,
+        tol=1e-10,
         max_iter=2000,
     ):
         super().__init__(assume_centered=assume_centered)
@@ -192,6 +197,7 @@ class HubCovarianceGraph(EmpiricalCovariance):
     def fit(self, X, y=None):
         """Estimate the covariance matrix of the rows of `X`, or from a covariance matrix if it is precomputed."""
         S = training_covariance(self, X)
+        check_magnitude(S, "X" if self.covariance else "the covariance of X")
         found = hub_covariance(
             S, self.alpha_edge, self.alpha_hub_edge, self.alpha_hub, eps=self.eps, tol=self.tol, max_iter=self.max_iter
         )
