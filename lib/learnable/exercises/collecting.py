@@ -15,7 +15,8 @@ _IGNORED = re.compile(r"^(\.|~\$|__MACOSX|Thumbs\.db$|desktop\.ini$)")
 _NOTEBOOKS = (".ipynb", ".zip")
 # What the platforms make of a name: hanna_LATE_17_4711_answers, and Anna Maria_123_assignsubmission_file.
 _CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<id>\d+)_\d+_.+")
-_MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_.*")
+_MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_.*")
+_DEEPEST = 20
 _NAMED, _BY_FILE, _BY_CODE, _NOT = 3, 2, 1, 0  # how sure it is that a file belongs to a chapter
 
 
@@ -57,31 +58,48 @@ def collect(places, chapters, skip=()):
     metadata name; if they name none, to the one in its name, or to the one whose functions it defines. One that belongs
     to no chapter is there only if its student has nothing else, and a remark otherwise.
     """
-    skip = {Path(p).resolve() for p in skip}
+    skip = {os.path.realpath(p) for p in skip}
     found = []
     for place in map(Path, places):
         if not place.exists() and not place.is_symlink():
             raise FileNotFoundError(f"there is no {place}")
         for entry in sorted(place.iterdir()) if place.is_dir() else [place]:
-            if place.is_dir() and (_IGNORED.match(entry.name) or entry.resolve() in skip):
+            if place.is_dir() and (_IGNORED.match(entry.name) or os.path.realpath(entry) in skip):
                 continue
-            if entry.is_dir() and not entry.is_symlink():
-                found += _folder_of_student(entry, chapters, skip)
-            else:
-                found.append(_one_file(_student(entry.stem, chapters), entry, chapters))
+            is_folder = entry.is_dir() and not entry.is_symlink()
+            who = _student(entry.name if is_folder else entry.stem, chapters)
+            try:
+                found += (
+                    _folder_of_student(who, entry, chapters, skip) if is_folder else [_one_file(who, entry, chapters)]
+                )
+            except (OSError, RuntimeError) as error:  # whatever it is, it costs nobody else a grade
+                reason = clean(f"it cannot be read ({type(error).__name__})")
+                found.append(Submitted(**who, path=entry, trouble="unreadable", reason=reason))
     return sorted(_choose(found), key=lambda s: (s.student, s.chapter or "", str(s.path)))
 
 
-def _folder_of_student(folder, chapters, skip):
-    inside = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.resolve() not in skip]
-    files = [p for p in inside if not any(_IGNORED.match(part) for part in p.relative_to(folder).parts)]
+def _folder_of_student(who, folder, chapters, skip):
+    files = [p for p in sorted(_files_below(folder)) if p.is_file() and os.path.realpath(p) not in skip]
     notebooks = [p for p in files if p.suffix.lower() in _NOTEBOOKS]
-    who = _student(folder.name, chapters)
     if not notebooks:
         there = ", ".join(_text(p.name) for p in files[:3]) or "nothing"
         reason = f"no notebook in the folder (found: {there})"
         return [Submitted(**who, path=folder, trouble="unreadable", reason=reason)]
     return [_one_file(who, p, chapters) for p in notebooks]
+
+
+def _files_below(folder):
+    """Yield what is in a folder and in the folders in it, to a depth at which nobody keeps a notebook."""
+    todo = [(folder, 0)]
+    while todo:
+        here, depth = todo.pop()
+        for entry in here.iterdir():
+            if _IGNORED.match(entry.name):
+                continue
+            if not entry.is_dir() or entry.is_symlink():
+                yield entry
+            elif depth < _DEEPEST:
+                todo.append((entry, depth + 1))
 
 
 def _student(stem, chapters):
@@ -91,15 +109,18 @@ def _student(stem, chapters):
     --------
     >>> _student("hanna_LATE_17_4711_bayes-1", [])
     {'student': 'hanna_17', 'aliases': ('17', 'hanna'), 'remarks': ['handed in late']}
+    >>> _student("eve_LATE_19_4711_hanna_17_assignsubmission_file", [])["student"]
+    'eve_19'
     >>> _student("doe_bayes_decision_theory-1", ["foundations/bayes_decision_theory"])["student"]
     'doe'
     """
     stem = _text(stem)
-    for pattern in (_MOODLE, _CANVAS):
-        if found := pattern.fullmatch(stem):
-            aliases = (found["id"], found["name"], *((f"Participant {found['id']}",) if pattern is _MOODLE else ()))
-            late = ["handed in late"] if found.groupdict().get("late") else []
-            return {"student": f"{found['name']}_{found['id']}", "aliases": aliases, "remarks": late}
+    # The platform writes first and the student's own name of the file comes after, whatever it looks like.
+    if platforms := [found for pattern in (_MOODLE, _CANVAS) if (found := pattern.fullmatch(stem))]:
+        found = min(platforms, key=lambda match: match.start("id"))
+        aliases = (found["id"], found["name"], *((f"Participant {found['id']}",) if found.re is _MOODLE else ()))
+        late = ["handed in late"] if found.groupdict().get("late") else []
+        return {"student": f"{found['name']}_{found['id']}", "aliases": aliases, "remarks": late}
     for chapter in chapters:
         slug = re.escape(chapter.rpartition("/")[2])
         for pattern in (rf"[-_ ]*{slug}([-_ ]?\(?\d+\)?)?$", rf"^{slug}[-_ ]*"):
