@@ -5,6 +5,7 @@ that renaming, comments, docstrings and layout hide nothing.
 """
 
 import ast
+import contextlib
 
 from .reading import definitions
 
@@ -16,7 +17,7 @@ _SHORTEST = 60  # nodes of a tree: right answers that are shorter look alike by 
 def similar(book, code):
     """Return groups of students whose answers agree, each with the questions; ``code(submitted)`` gives their cells.
 
-    Worked solutions, and answers that more than a tenth of the class shares, are not listed.
+    Worked solutions are not listed, nor are answers so short that they look alike by themselves.
     """
     groups = {}
     for chapter, assignment in book.assignments.items():
@@ -29,7 +30,7 @@ def similar(book, code):
                 if answer:
                     shared.setdefault((question, answer), set()).add(submitted.student)
         for (question, _), students in shared.items():
-            if 2 <= len(students) <= max(2, len(handed_in) // 10):
+            if len(students) >= 2:
                 groups.setdefault(tuple(sorted(students)), []).append(
                     question if len(book.assignments) == 1 else f"{chapter}:{question}"
                 )
@@ -50,7 +51,8 @@ def normal_forms(cells):
     for node in definitions(cells):
         if sum(1 for _ in ast.walk(node)) >= _SHORTEST:
             name = node.name  # the visitor replaces it
-            forms[name] = ast.dump(_Anonymous().visit(node))
+            with contextlib.suppress(RecursionError):  # an expression of hundreds of terms is compared with nothing
+                forms[name] = ast.dump(_Anonymous().visit(node))
     return forms
 
 
