@@ -223,6 +223,70 @@ def test_damaged_store_is_moved_aside(tmp_path, capsys):
     assert "1 graded in" in grade(tmp_path / "s", out)
 
 
+def test_locked_store_and_full_disk_are_said_and_nothing_is_lost(tmp_path, capsys, monkeypatch):
+    write_notebook(tmp_path / "s" / "ann.ipynb", GOOD)
+    out = tmp_path / "g.csv"
+    grade(tmp_path / "s", out)
+    monkeypatch.setattr(classroom.Store, "patience", 0.1)
+    arguments = ["grade", str(tmp_path / "s"), "--out", str(out), "--jobs", "1"]
+    with contextlib.closing(sqlite3.connect(out.with_suffix(".sqlite"))) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert cli.main(arguments) == 2
+    assert "g.sqlite cannot be used now (database is locked)" in capsys.readouterr().err
+    write_notebook(tmp_path / "s" / "bob.ipynb", [*GOOD, "# bob"])
+    real = classroom.Store._open
+
+    def full(self):
+        real(self)
+        pages = self.connection.execute("PRAGMA page_count").fetchone()[0]
+        self.connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(classroom.Store, "_open", full)
+        for number in range(9):  # until what is free in the file is used up
+            write_notebook(tmp_path / "s" / f"bob{number}.ipynb", [*GOOD, f"# bob {number}", "print('x' * 4000)"])
+        assert cli.main(arguments) == 2
+    assert "g.sqlite cannot be used now (database or disk is full)" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*.damaged-*"))
+    for number in range(1, 9):
+        (tmp_path / "s" / f"bob{number}.ipynb").unlink()
+    assert re.search(r"[1-9]\d* known from before", grade(tmp_path / "s", out))
+
+
+def test_one_folder_cannot_stop_the_class(tmp_path):
+    """A link to itself, folders without end, an expression of 400 terms: each costs its own submission at most."""
+    write_notebook(tmp_path / "s" / "good.ipynb", GOOD)
+    os.symlink("loop.ipynb", tmp_path / "s" / "loop.ipynb")
+    (tmp_path / "s" / "linked").mkdir()
+    os.symlink("linked", tmp_path / "s" / "linked" / "linked")
+    deep = tmp_path / "s" / "deep"
+    deep.mkdir()
+    here = os.open(deep, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=here)
+        here, before = os.open("d", os.O_RDONLY, dir_fd=here), here
+        os.close(before)
+    os.close(here)
+    terms = "def cost_bayes(post1, a, b):\n    return " + " + ".join(["post1"] * 400)
+    write_notebook(tmp_path / "s" / "terms.ipynb", [*GOOD, terms])
+    try:
+        grade(tmp_path / "s", tmp_path / "g.csv")
+    finally:
+        subprocess.run(["rm", "-rf", str(deep)], check=True)
+    with open(tmp_path / "g.csv", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert {s: rows[s]["score"] for s in rows} == {"good": "10", "terms": "5", "loop": "0", "linked": "0", "deep": "0"}
+    assert {rows[s]["status"] for s in ("loop", "linked", "deep")} == {"unreadable"}
+
+
+def test_file_name_takes_nobodys_identity(tmp_path):
+    """What the student called the file comes after what the platform wrote, and is not taken for it."""
+    for name in ("eve_LATE_19_4711_hanna_17_assignsubmission_file", "Eve_19_assignsubmission_file_hanna_17_1_x"):
+        who = collecting._student(name, [BAYES])
+        assert who["student"].casefold() == "eve_19" and "17" not in who["aliases"]
+        assert bool(who["remarks"]) == ("LATE" in name)
+
+
 def test_roster_of_a_learning_platform(graded, tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text(
@@ -426,7 +490,7 @@ def test_without_confinement_everything_says_so(tmp_path, monkeypatch, capsys):
 
 
 def test_answers_that_look_alike_are_a_hint(tmp_path):
-    """Other names, comments and layout hide nothing; what is short, shared by many or the solution is not listed."""
+    """Other names, comments and layout hide nothing; what is short or the solution is not listed."""
     answer = (
         "def cost_bayes(x):\n    # mine\n    total = 0.0\n    for v in x:\n        total += v / (1 + abs(v)) - 3 * v\n"
     )
@@ -445,6 +509,10 @@ def test_answers_that_look_alike_are_a_hint(tmp_path):
         book.rows.append((collecting.Submitted(student, tmp_path), result))
     found = similar(book, lambda submitted: codes[submitted.student])
     assert [students for students, _ in found] == [("ann", "bob")]
+    for student in ("fay", "gus"):
+        codes[student] = codes["ann"]
+        book.rows.append((collecting.Submitted(student, tmp_path), {**book.rows[0][1]}))
+    assert similar(book, lambda s: codes[s.student])[0][0] == ("ann", "bob", "fay", "gus"), "half of the class, too"
     page = report.summary_page(book, [], found)
     assert "ann, bob: q" in page and "a hint and not a verdict" in page
 

@@ -38,12 +38,15 @@ __all__ = ["Gradebook", "Store", "grade_all", "lock"]
 class Store(contextlib.AbstractContextManager):
     """Results that survive an interruption: every one is a transaction of its own."""
 
+    patience = 30  # seconds that another program may hold the file
+
     def __init__(self, path):
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.damage = ""
         try:
-            self._open()
+            with self._said():
+                self._open()
         except sqlite3.DatabaseError as error:
             self.connection.close()
             aside = self.path.with_name(f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
@@ -51,8 +54,17 @@ class Store(contextlib.AbstractContextManager):
             self.damage = f"{self.path.name} is damaged ({error}); it is now {aside.name}, everything is graded anew"
             self._open()
 
+    @contextlib.contextmanager
+    def _said(self):
+        """Tell what hinders the file, such as a full disk or another program: it is not damaged."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            said = f"{self.path} cannot be used now ({error}). What is stored there stays; run the same command again."
+            raise OSError(said) from None
+
     def _open(self):
-        self.connection = sqlite3.connect(self.path, timeout=30)
+        self.connection = sqlite3.connect(self.path, timeout=self.patience)
         (state,) = self.connection.execute("PRAGMA quick_check").fetchone()
         if state != "ok":
             raise sqlite3.DatabaseError(state)
@@ -69,9 +81,10 @@ class Store(contextlib.AbstractContextManager):
 
     def get(self, submission, assignment):
         """Return a stored result, or None."""
-        row = self.connection.execute(
-            "SELECT body FROM result WHERE submission = ? AND assignment = ?", (submission, assignment)
-        ).fetchone()
+        with self._said():
+            row = self.connection.execute(
+                "SELECT body FROM result WHERE submission = ? AND assignment = ?", (submission, assignment)
+            ).fetchone()
         try:
             return json.loads(row[0]) if row else None
         except ValueError:  # a row that somebody edited
@@ -79,7 +92,7 @@ class Store(contextlib.AbstractContextManager):
 
     def put(self, submission, assignment, result, seconds):
         """Store a result for good."""
-        with self.connection:
+        with self._said(), self.connection:
             self.connection.execute(
                 "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?)",
                 (submission, assignment, json.dumps(result), seconds, time.time()),
@@ -87,7 +100,7 @@ class Store(contextlib.AbstractContextManager):
 
     def forget(self, submission):
         """Drop what is known about a submission, so that it is graded again."""
-        with self.connection:
+        with self._said(), self.connection:
             self.connection.execute("DELETE FROM result WHERE submission = ?", (submission,))
 
 
