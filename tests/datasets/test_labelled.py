@@ -69,6 +69,7 @@ def test_risks_in_closed_form_agree_with_textbooks():
     assert c.make_gaussian_classes(1, [[0.0], [0.0]], priors=[0.3, 0.7]).bayes_risk == pytest.approx(0.3)
     assert wide.make_one_shift(1, shift=2).bayes_risk == pytest.approx(stats.norm.cdf(-2))
     assert np.isnan(c.make_gaussian_classes(3, [[0.0], [1.0], [2.0]]).bayes_risk)
+    assert c.make_gaussian_classes(3, [[0.0, 0.0]]).bayes_risk == 0.0
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,17 @@ def test_bounds_are_the_formulas():
     )
 
 
+def test_the_smallest_probability_of_failure_has_bounds():
+    """1/δ overflows below 1e-308, its logarithm does not: δ = 2^-1074."""
+    delta = 5e-324
+    eta = np.sqrt(1074 * np.log(2) / 800)
+    assert occam_bound(0.1, 0.0, 400, delta).bound == pytest.approx(0.1 + eta)
+    assert occam_bound(0.1, 3.0, 400, delta).bound == pytest.approx(0.1 + np.sqrt((3 + 1074 * np.log(2)) / 800))
+    assert confidence_term(400, delta) == pytest.approx(np.sqrt(1075 * np.log(2) / 800))
+    found = averaged_bound(0.1, [0.02], 400, delta)
+    assert found.bound == pytest.approx(0.14 + 7 * np.sqrt((np.log(3) + 1074 * np.log(2)) / 800))
+
+
 def test_binomial_bound_inverts_the_tail():
     for wrong, n, delta, count in ((0, 50, 0.05, 1), (7, 100, 0.01, 1), (30, 100, 0.01, 1000), (99, 100, 0.1, 1)):
         p = binomial_bound(wrong, n, delta, log_n=np.log(count)).bound

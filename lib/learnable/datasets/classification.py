@@ -220,7 +220,7 @@ def make_gaussian_classes(
     Returns
     -------
     Bunch
-        ``bayes_risk`` is exact (closed form) for two classes with one covariance, and NaN otherwise;
+        ``bayes_risk`` is exact (closed form) for one class, and for two with one covariance, and NaN otherwise;
         ``posterior`` is exact always.
 
     Examples
@@ -252,7 +252,7 @@ def make_gaussian_classes(
         white = np.linalg.solve(factors[j], (X - means[j]).T)
         with np.errstate(divide="ignore"):
             scores[:, j] = np.log(priors[j]) - 0.5 * (white**2).sum(axis=0) - np.log(np.diag(factors[j])).sum()
-    risk = np.nan
+    risk = 0.0 if k == 1 else np.nan
     if k == 2 and shared:
         delta = np.linalg.norm(np.linalg.solve(factors[0], means[1] - means[0]))
         risk = _two_gaussian_risk(delta, priors)

@@ -66,7 +66,7 @@ def confidence_term(n, delta=0.01):
     0.198
     """
     n, delta = _sample(n, delta)
-    return float(np.sqrt(np.log(2 / delta) / (2 * n)))
+    return float(np.sqrt((np.log(2) - np.log(delta)) / (2 * n)))
 
 
 def rademacher_bound(error, complexity, n, delta=0.01):
@@ -127,7 +127,7 @@ def averaged_bound(error, complexities, n, delta=0.01):
     complexities = check_finite_array(complexities, "complexities", ndim=1)
     if len(complexities) == 0:
         raise ValueError("complexities must hold at least one draw")
-    eta = float(np.sqrt(np.log(3 / delta) / (2 * n)))
+    eta = float(np.sqrt((np.log(3) - np.log(delta)) / (2 * n)))
     mean = _share(float(complexities.mean()), "complexities")
     return Certificate(_share(error), 2 * mean, (3 + 4 / len(complexities) ** 0.5) * eta, n, delta)
 
@@ -158,8 +158,8 @@ def occam_bound(error, log_n, n, delta=0.01):
     """
     n, delta = _sample(n, delta)
     log_n = check_scalar(log_n, "log_n", low=0)
-    alone = float(np.sqrt(np.log(1 / delta) / (2 * n)))
-    union = float(np.sqrt((log_n + np.log(1 / delta)) / (2 * n)))
+    alone = float(np.sqrt(-np.log(delta) / (2 * n)))
+    union = float(np.sqrt((log_n - np.log(delta)) / (2 * n)))
     return Certificate(_share(error), union - alone, alone, n, delta)
 
 
