@@ -440,3 +440,14 @@ def test_the_same_seed_gives_the_same_model_and_inputs_stay(gestures):
     np.testing.assert_array_equal(views[0].rows, rows)
     names = np.array(["wave", "point", "clap"])[y]
     assert set(BayesianCoBoost(weak, n_rounds=1, random_state=0).fit(views, names).predict(views)) <= set(names)
+
+
+def test_sequences_are_taken_by_index_mask_or_slice():
+    batch = stack_sequences([[[0.0], [1.0]], [[2.0]], [[3.0]]])
+    for chosen in ([2, 0], np.array([2, 0], dtype=np.uint8), slice(None, None, -2)):
+        assert batch.take(chosen).rows.ravel().tolist() == [3, 0, 1]
+    assert batch.take([False, True, True]).rows.ravel().tolist() == [2, 3]
+    assert len(batch.take([])) == 0
+    for bad in ([3], [-1], [True], [0.5], ["a"], 0, None, np.zeros((1, 1), int)):
+        with pytest.raises(ValueError, match="chosen must"):
+            batch.take(bad)

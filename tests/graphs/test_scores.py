@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from learnable.graphs.dags import DAG
@@ -191,3 +192,26 @@ def test_bad_scores():
         best_dag([{(0,): 1.0}])
     with pytest.raises(ValueError, match="no acyclic"):
         best_dag([{(1,): 1.0}, {(0,): 1.0}])
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"]}),
+        3,
+        None,
+        [{(): "low"}],
+        [{0: 1.0}],
+        [{(): 0.0}, 1.0],
+    ],
+)
+def test_scores_that_are_no_table_are_refused_by_name(scores):
+    with pytest.raises(ValueError, match="scores"):
+        best_dag(scores)
+
+
+def test_a_frame_of_scores_is_a_table():
+    table = subset_scores([[0, 0], [1, 1], [1, 1], [0, 0]])
+    by_columns = np.asfortranarray(table)
+    assert best_dag(pd.DataFrame(table)).score == best_dag(by_columns).score == best_dag(table).score
+    np.testing.assert_array_equal(by_columns, table)  # and is not modified

@@ -21,7 +21,7 @@ from scipy.special import gammaln
 
 from learnable.graphs.dags import DAG
 from learnable.graphs.discrete import LARGEST_TABLE, as_dag, check_codes
-from learnable.validation import Result, check_choice, check_scalar
+from learnable.validation import Result, check_choice, check_real_array, check_scalar
 
 __all__ = ["SubsetSearch", "best_dag", "family_counts", "local_score", "network_score", "subset_scores"]
 
@@ -244,7 +244,7 @@ def best_dag(scores):
     """
     table = _score_table(scores)
     p = len(table)
-    best = np.ascontiguousarray(table.T)
+    best = np.array(table.T, order="C")  # a copy, also of a table by columns
     value = np.full(2**p, -np.inf)
     sink = np.zeros(2**p, dtype=np.int8)
     _subset_search(best, value, sink)
@@ -301,18 +301,20 @@ def _check_size(p, name):
 
 
 def _score_table(scores):
-    if all(isinstance(s, Mapping) for s in scores) and len(scores):
+    if isinstance(scores, list | tuple) and scores and all(isinstance(s, Mapping) for s in scores):
         p = len(scores)
         _check_size(p, "scores")
         table = np.full((p, 2**p), -np.inf)
         for i, entry in enumerate(scores):
             for parents, score in entry.items():
+                if not isinstance(parents, tuple):
+                    raise ValueError(f"scores[{i}] must map tuples of parents to scores, got the key {parents!r}")
                 members = {check_scalar(v, f"scores[{i}]", low=0, high=p - 1, integer=True) for v in parents}
                 if i in members:
                     raise ValueError(f"scores[{i}] must not name node {i} as its own parent")
-                table[i, sum(1 << v for v in members)] = score
+                table[i, sum(1 << v for v in members)] = check_real_array(score, f"scores[{i}]")
     else:
-        table = np.asarray(scores, dtype=float)
+        table = check_real_array(scores, "scores")
         _check_size(len(table) if table.ndim == 2 else 0, "scores")
         if table.shape[1] != 2 ** len(table):
             raise ValueError(f"scores must have shape (N, 2^N), got {table.shape}")

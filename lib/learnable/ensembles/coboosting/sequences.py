@@ -8,7 +8,14 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from learnable.validation import Result, check_finite_array, check_magnitude, encode_labels
+from learnable.validation import (
+    Result,
+    check_codes,
+    check_finite_array,
+    check_magnitude,
+    check_row_values,
+    encode_labels,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +53,13 @@ class Sequences(Result):
         return Sequences(np.ascontiguousarray(self.rows[:, chosen]), self.starts)
 
     def take(self, chosen):
-        """The chosen sequences, in the order given: indices or a mask."""
-        chosen = np.arange(len(self))[chosen]
+        """The chosen sequences, in the order given: indices, a mask or a slice."""
+        if isinstance(chosen, slice):
+            chosen = np.arange(len(self))[chosen]
+        elif np.asarray(chosen).dtype == bool:
+            chosen = np.flatnonzero(check_row_values(chosen, len(self), "chosen"))
+        else:
+            chosen = check_codes(chosen, "chosen", size=len(self), strict=True)
         lengths = self.lengths[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         shift = np.repeat(self.starts[chosen] - starts[:-1], lengths)
