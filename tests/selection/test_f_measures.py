@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learnable import selection as fm
 from learnable.datasets import load
+from learnable.selection.f_measures.independent import fm_rows
 
 
 @parametrize_with_checks(
@@ -231,3 +232,33 @@ def test_frames_pipelines_and_searches(emotions):
         fm.NeighborLabels().fit(X, sparse.csr_matrix(Y)).predict(X_test) == model[-1].fit(X, Y).predict(X_test)
     ).all()
     assert (fm.NeighborLabels().fit(X, Y.astype(bool)).predict(X_test)).dtype == bool
+
+
+def test_contradicting_probabilities_give_no_f_above_one():
+    # Exactly one label, and each of two with probability 0.9: the values came out as 1.2.
+    for P, p0 in (([[0.9], [0.9]], 0.9), ([[0.9], [0.9]], 0.1), ([[0.0, 1.0], [0.0, 0.0]], 1.0)):
+        found = fm.gfm(P, p0)
+        assert found.by_size.max() == found.value <= 1
+    P = np.array([[[0.3], [0.2]], [[0.9], [0.9]]])
+    assert fm.gfm(P, [0.5, 0.1]).value[0] == fm.gfm(P[0], 0.5).value == 0.5  # a law is left alone
+    assert fm.gfm(P, [0.5, 0.1]).value[1] == pytest.approx(1.2 / 1.9)
+
+
+def test_rows_of_independent_labels_are_probabilities():
+    with pytest.raises(ValueError, match="p "):
+        fm_rows(np.array([[1.5, 0.2]]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_tree_does_not_see_the_order_of_the_rows(seed):
+    # Columns that are copies or mirrors tie exactly, and rounding, which depends on the order, must not decide.
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 12, (300, 3)).astype(float)
+    X = np.column_stack([X, -X, X**3])
+    Y = (rng.random((300, 7)) < 0.2 + 0.5 * (X[:, :1] > 5)).astype(int)
+    tree = fm.FMeasureTree(min_samples_leaf=5).fit(X, Y)
+    for _ in range(4):
+        turn = rng.permutation(300)
+        other = fm.FMeasureTree(min_samples_leaf=5).fit(X[turn], Y[turn])
+        for a, b in zip(tree._tree, other._tree, strict=True):
+            np.testing.assert_array_equal(a, b)

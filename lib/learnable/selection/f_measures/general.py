@@ -48,7 +48,8 @@ def gfm(P, p0, *, sizes=None, beta=1.0):
     ----------
     P : array-like of shape (m, S) or (N, m, S)
         ``P[i, j]``: probability that label i is true and `sizes[j]` labels are true in all. Rows may come from
-        different models and contradict each other a little; a row must not sum to more than one.
+        different models and contradict each other; a row must not sum to more than one. Where P and `p0` hold more
+        than one in all, the expected F are divided by what they hold, so that they stay in [0, 1].
     p0 : float or array-like of shape (N,)
         Probability that no label is true.
     sizes : array-like of shape (S,), default=None
@@ -88,6 +89,9 @@ def gfm(P, p0, *, sizes=None, beta=1.0):
     if ((p0 < -slack) | (p0 > 1 + slack)).any():
         raise ValueError(f"p0 must lie in [0, 1], got {p0[(p0 < -slack) | (p0 > 1 + slack)][0]:g}")
     h, by_size = best_sets(many, p0, weights)
+    # A set of size s holds s labels: P(s ones) is the sum of a column over s, and at least each entry of it.
+    held = np.maximum(p0, 0) + np.maximum(many.sum(axis=1) / sizes, many.max(axis=1)).sum(axis=1)
+    by_size[held > 1 + slack] /= held[held > 1 + slack, None]
     if P.ndim == 2:
         return FDecision(h[0], float(by_size[0].max()), by_size[0])
     return FDecision(h, by_size.max(axis=1), by_size)

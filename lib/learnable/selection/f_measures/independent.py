@@ -41,7 +41,8 @@ def fm_independent(p):
 
 
 def fm_rows(p, allow_empty=True):
-    """`fm_independent` for a checked (N, m) array: predictions and the values of all sizes."""
+    """`fm_independent` for an (N, m) array: predictions and the values of all sizes."""
+    p = check_probabilities(p, "p")
     order = np.argsort(-p, axis=1, kind="stable")
     ranked = np.take_along_axis(p, order, axis=1)
     by_size = np.empty((p.shape[0], p.shape[1] + 1))

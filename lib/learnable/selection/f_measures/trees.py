@@ -222,7 +222,7 @@ def _best_split(X, Y, sizes, weights, rows, columns, limits):
     best = values[_top(total, empty, order_left, values)]
     if best >= n * (1 - 1e-12):
         return -1, 0.0
-    best += 1e-9 * n  # a split must gain more than rounding
+    margin = 1e-9 * n  # a split must gain more than rounding, which depends on the order of the rows
     at, cut = -1, 0.0
     x = np.empty(n)
     for column in columns:
@@ -244,7 +244,7 @@ def _best_split(X, Y, sizes, weights, rows, columns, limits):
                     rest[k, label] = total[k, label] - left[k, label]
             value = values[_top(left, empty_left, order_left, values)]
             value += values[_top(rest, empty - empty_left, order_right, values)]
-            if value > best:
+            if value > best + margin:
                 best, at, cut = value, column, cut_between(x[order[j]], x[order[j + 1]])
     return at, cut
 
