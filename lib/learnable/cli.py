@@ -487,10 +487,12 @@ def _write(book, places, options, seed, notes):
 
 
 def _print_table(book):
+    from learnable.exercises.report import points_text as text
+
     for submitted, result in book.rows:
-        print(f"{submitted.student}: {result['score']:g} of {result['possible']:g}  ({result['chapter']})")
+        print(f"{submitted.student}: {text(result['score'])} of {text(result['possible'])}  ({result['chapter']})")
         for name, question in result["questions"].items():
-            print(f"  {name}  {question['score']:g} of {question['possible']:g}")
+            print(f"  {name}  {text(question['score'])} of {text(question['possible'])}")
             for case in question["cases"]:
                 if not case["passed"]:
                     print(f"      {case['title']}: {case['problem']}")
@@ -503,7 +505,7 @@ def _print_problems(book):
     from collections import Counter
 
     statuses = Counter(result["status"] for _, result in book.rows)
-    counts = {word: statuses[word] for word in ("unreadable", "wrong exercise")}
+    counts = {word: statuses[word] for word in ("not started", "unreadable", "wrong exercise")}
     counts |= {"not in the roster": len(book.strangers), "ambiguous": len(book.ambiguous)}
     counts |= {"not graded": len(book.failed)}
     print(", ".join(f"{count} {word}" for word, count in counts.items()))

@@ -52,8 +52,9 @@ def run_tests(chapter, question, names, seed=0):
     text, page = repr(report), html.unescape(report._repr_html_())
     told = {}
     for case in cases:
-        told[case["title"]] = case["passed"], "; ".join([case["outcome"], case["problem"], *case["parts"].values()])
-        assert all(part in shown for shown in (text, page) for part in (case["problem"], *case["parts"].values()))
+        parts = [case["problem"], *case["parts"].values()]
+        told[case["title"]] = case["passed"], "; ".join([case["outcome"], *parts])
+        assert case not in report.shown or all(part in shown for shown in (text, page) for part in parts)
     return told
 
 

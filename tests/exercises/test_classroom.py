@@ -81,7 +81,8 @@ def test_report_names_what_was_used_and_how_long_it_took(graded):
     assert re.search(r"\d+ graded in [\d.]+ s \([\d.]+ s each\), 0 known from before", graded["printed"])
     assert "confined by bubblewrap: own file system" in graded["printed"]
     assert re.search(
-        r"\d+ unreadable, 0 wrong exercise, 0 not in the roster, 0 ambiguous, 0 not graded", graded["printed"]
+        r"\d+ not started, \d+ unreadable, 0 wrong exercise, 0 not in the roster, 0 ambiguous, 0 not graded",
+        graded["printed"],
     )
     assert "hardest question: q" in graded["printed"]
 
@@ -195,7 +196,7 @@ def test_machinery_failure_is_no_grade(tmp_path, monkeypatch, capsys):
     assert "not graded" in (tmp_path / "g.csv").read_text()
     assert cli.main(out) == 0
     assert "1 graded in" in capsys.readouterr().out
-    assert "ann,10,44,22.7,5,5,0,0,0,ok," in (tmp_path / "g.csv").read_text()
+    assert "ann,10,44,22.7,5,5,0,0,0,remarks,q3: there is no function" in (tmp_path / "g.csv").read_text()
 
 
 def test_two_graders_at_once_are_kept_apart(tmp_path):
@@ -426,6 +427,14 @@ def test_table_holds_no_formula(name):
     assert "\x1b" not in tables._safe(name)
 
 
+REMEMBERS = """
+_seen = []
+def joint_table(px, p1):
+    _seen.append(list(px))
+    return None, None
+def cost_bayes(post1, a, b):
+    raise ValueError(f"SECRET {_seen}")
+"""
 NASTY = {
     "half": "def cost_bayes(*args):\n    raise ValueError('\\ud800')",
     "alarm": "def cost_bayes(*args):\n    raise ValueError('SandboxError: x')",
@@ -471,6 +480,48 @@ def test_hidden_inputs_do_not_leak_through_the_submission(nasty):
         assert not any("SECRET" in remark for remark in result["remarks"])
     page = (nasty["folder"] / "g_feedback" / "feedback" / "leak.html").read_text()
     assert "Your function raised ValueError.</b>" in page
+
+
+def test_function_that_remembers_hidden_inputs_has_nobody_to_tell(tmp_path):
+    """The inputs of hidden cases of one question do not come out in the public cases of the next."""
+    write_notebook(tmp_path / "s" / "ann.ipynb", [*GOOD, REMEMBERS])
+    grade(tmp_path / "s", tmp_path / "g.csv", "--seed", 5)
+    page = html.unescape((tmp_path / "g_feedback" / "feedback" / "ann.html").read_text())
+    result = json.loads((tmp_path / "g.json").read_text())["submissions"][0]["result"]
+    public = [c for c in assignment(BAYES).test_file("q1").test_cases if not c.hidden]
+    told = re.findall(r"SECRET (\[.*?\]\])", page)
+    assert told and all(text.count("[") <= len(public) + 1 for text in told), told
+    assert "SECRET" in str([c for c in result["questions"]["q2"]["cases"] if c["hidden"]]), "it did remember"
+
+
+def test_untouched_and_renamed_are_said(tmp_path):
+    from hostile import Q2, UNTOUCHED
+
+    write_notebook(tmp_path / "s" / "ann.ipynb", [*UNTOUCHED, "# ann"])
+    write_notebook(
+        tmp_path / "s" / "bob.ipynb", [c.replace("cost_bayes", "cost_baies") if c == Q2 else c for c in GOOD]
+    )
+    printed = grade(tmp_path / "s", tmp_path / "g.csv")
+    with open(tmp_path / "g.csv", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert (rows["ann"]["status"], rows["ann"]["score"]) == ("not started", "0") and "1 not started" in printed
+    assert rows["bob"]["status"] == "remarks" and "q2: there is no function cost_bayes" in rows["bob"]["remarks"]
+    page = (tmp_path / "g_feedback" / "feedback" / "ann.html").read_text()
+    assert "returned None" not in page and "array" not in page
+    assert "1 were not started" in (tmp_path / "g_feedback" / "summary.html").read_text()
+
+
+def test_points_are_printed_as_fractions_and_add_up(tmp_path):
+    book = classroom.Gradebook({BAYES: assignment(BAYES)})
+    result = classroom.empty_result(assignment(BAYES), "ok", "nothing")
+    for question in ("q1", "q2"):
+        result["questions"][question]["score"] = 8 / 3
+    book.rows.append((collecting.Submitted("ann", tmp_path), {**result, "score": round(16 / 3, 6)}))
+    page = report.feedback_page("ann", book.students()["ann"])
+    assert "<b>5 1/3</b> of 44 points" in page and "2 2/3 of 5" in page and "2.66" not in page
+    assert "5 1/3" in report.summary_page(book, [])
+    row = dict(zip(*tables.table(book), strict=True))
+    assert float(row["score"]) == pytest.approx(float(row["q1"]) + float(row["q2"]), abs=2e-6)
 
 
 def test_without_confinement_everything_says_so(tmp_path, monkeypatch, capsys):

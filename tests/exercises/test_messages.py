@@ -181,6 +181,12 @@ def test_failed_check_shows_case_expected_came_section_and_hints(student):
     assert 'grader.hint("q1")' in text
 
 
+def test_question_without_an_answer_is_not_started(student):
+    report = student["grader"].check("q1", student)
+    assert "q1 (5 points) is not started" in repr(report) and "FAILED" not in repr(report)
+    assert "is not started" in report._repr_html_() and "array" not in report._repr_html_()
+
+
 def test_hints_come_one_at_a_time(student):
     hints = [repr(student["grader"].hint("q2")) for _ in range(4)]
     assert hints[0].startswith("Hint 1 of 3") and hints[1].startswith("Hint 2 of 3")

@@ -216,7 +216,7 @@ def test_bundle_runs_on_its_own(released, tmp_path, monkeypatch):
         for c in notebook.cells
         if c.cell_type == "code" and c.source.startswith("grader.check(")
     ]
-    assert "q2 (5 points) passed" in said[1] and "q1 (5 points) is not right yet" in said[0]
+    assert "q2 (5 points) passed" in said[1] and "q1 (5 points) is not started" in said[0]
     assert Progress(tmp_path / "home" / "progress.sqlite").standing()[BAYES][1][1] == 1.0
 
 

@@ -27,6 +27,9 @@ import numpy as np
 __all__ = ["Answer", "SilentNotebook", "WrongAnswer", "ask", "hidden_rng", "hidden_seed", "refuses"]
 
 PUBLIC_SEED = 0
+MISSING = "There is no function"
+NO_ANSWER = "no question is answered yet"
+NOTHING_CAME = "Your function returned None"
 _seed = contextvars.ContextVar("learnable_hidden_seed", default=PUBLIC_SEED)
 
 
@@ -410,9 +413,7 @@ class Answer:
     def _present(self):
         if self.value is None:
             where = f" for {self.name}" if self.name else ""
-            raise self.wrong(
-                f"Your function returned None{where}: are the three dots still there, or is a return missing?", came=""
-            )
+            raise self.wrong(f"{NOTHING_CAME}{where}: are the three dots still there, or is a return missing?", came="")
         if self.value is Ellipsis:
             raise self.wrong("The three dots are still in place of the answer.", came="...")
 
@@ -460,7 +461,7 @@ def _find(env, name):
         close = difflib.get_close_matches(name, names, 1, 0.6)
         hint = f"There is a {close[0]}: was the function renamed?" if close else ""
         raise WrongAnswer(
-            f"There is no function {name} in the notebook.",
+            f"{MISSING} {name} in the notebook.",
             expected=f"a function with the name {name}",
             came="nothing of that name (was its cell deleted, or not run?)",
             why=hint,

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 from otter.test_files.exception_test import ExceptionTestFile
 
-from .checking import SandboxError, TooLong, WrongAnswer, hidden_seed
+from .checking import NO_ANSWER, NOTHING_CAME, SandboxError, TooLong, WrongAnswer, hidden_seed
 from .sealing import Seal, sentence
 from .wire import clean
 
@@ -21,6 +21,7 @@ __all__ = [
     "check_here",
     "followed_through",
     "has_passed",
+    "is_started",
     "question_result",
     "read_tests",
     "run_case",
@@ -96,6 +97,12 @@ def followed_through(first, again, given):
     cases = [now if new else then for then, now, new in zip(first["cases"], again["cases"], gained, strict=True)]
     score = float(sum(c["points"] for c in cases if c["passed"]))
     return {**first, "cases": cases, "score": score, "given": list(given)}
+
+
+def is_started(result):
+    """Whether there is an answer to a question: something came in one of its cases."""
+    nothing = (NOTHING_CAME, "The three dots", f"Not run: {NO_ANSWER}")
+    return not all(case["problem"].startswith(nothing) for case in result["cases"])
 
 
 def has_passed(result):

@@ -19,10 +19,10 @@ import otter
 
 from learnable._html import fill, render
 
-from .judging import check_here, has_passed
+from .judging import check_here, has_passed, is_started
 from .masters import Assignment
 from .progress import Progress
-from .report import TEMPLATES
+from .report import TEMPLATES, points_text
 from .sealing import Seal
 from .workspace import about, find_shelf
 
@@ -58,9 +58,14 @@ class CheckReport:
         """Whether hidden cases were among those that ran."""
         return any(case["hidden"] for case in self.result["cases"])
 
+    @property
+    def shown(self):
+        """The cases that tell something: none before there is an answer."""
+        return self.result["cases"] if is_started(self.result) else []
+
     def __repr__(self):
         lines = [self._headline()]
-        for case in self.result["cases"]:
+        for case in self.shown:
             lines.append(f"  {'passed' if case['passed'] else 'FAILED'}: {_title(case)}")
             if not case["passed"]:
                 lines.append(f"    {case['problem']}")
@@ -72,10 +77,12 @@ class CheckReport:
         return "\n".join([*lines, *(f"  ({note})" for note in self._notes())])
 
     def _headline(self):
-        cases, points = self.result["cases"], f"{self.result['possible']:g} points"
+        cases, points = self.result["cases"], f"{points_text(self.result['possible'])} points"
         count = sum(case["passed"] for case in cases)
         if self.is_whole:
-            points = f"{self.result['score']:g} of {points}"
+            points = f"{points_text(self.result['score'])} of {points}"
+        if not is_started(self.result):
+            return f"{self.name} ({points}) is not started: nothing is returned yet."
         if not self.passed:
             return f"{self.name} ({points}) is not right yet: {count} of {len(cases)} checks pass."
         more = "hidden cases too." if self.is_whole else "Grading adds cases that you do not see."

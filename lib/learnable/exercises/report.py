@@ -7,12 +7,13 @@ and expected values appear only when the instructor asks for that (nobody hands 
 import io
 import re
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, median
 
 from learnable._html import fill, markup, render
 
-__all__ = ["TEMPLATES", "feedback_names", "feedback_page", "summary_page"]
+__all__ = ["TEMPLATES", "feedback_names", "feedback_page", "points_text", "summary_page"]
 
 _UNCONFINED = "Graded WITHOUT confinement: a submission could have tampered with the grader."
 
@@ -37,6 +38,21 @@ def feedback_names(students):
         taken.add(name.casefold())
         names[student] = f"{name}.html"
     return names
+
+
+def points_text(points):
+    """Print points as people write them: a third of a point is 1/3.
+
+    Examples
+    --------
+    >>> points_text(5.0), points_text(2.6666667), points_text(2 / 3), points_text(2.5)
+    ('5', '2 2/3', '2/3', '2 1/2')
+    """
+    exact = Fraction(points).limit_denominator(60)
+    whole, rest = divmod(exact, 1)
+    if abs(exact - points) > 1e-5:
+        return f"{points:g}"
+    return f"{whole} {rest}" if whole and rest else str(rest or whole)
 
 
 def feedback_page(student, handed_in, reveal=False):
@@ -91,7 +107,7 @@ def summary_page(book, notes, alike=()):
     figures = histogram = ""
     if shares:
         figures = (
-            f"{len(shares)} students, {possible:g} points. Mean {fmean(shares):.1f} %, "
+            f"{len(shares)} students, {points_text(possible)} points. Mean {fmean(shares):.1f} %, "
             f"median {median(shares):.1f} %, {sum(s == 100 for s in shares)} with full points, "
             f"{sum(s == 0 for s in shares)} with none."
         )
@@ -107,6 +123,7 @@ def summary_page(book, notes, alike=()):
     words = {
         "ok": "without remarks",
         "remarks": "with remarks",
+        "not started": "were not started",
         "trouble": "ended or hung their process",
         "unreadable": "could not be read",
         "wrong exercise": "are for another exercise",
@@ -118,7 +135,10 @@ def summary_page(book, notes, alike=()):
         figures=figures,
         histogram=histogram,
         exercises=exercises,
-        statuses=[(statuses[status], word) for status, word in words.items() if statuses[status]],
+        statuses=[
+            *((statuses[status], word) for status, word in words.items() if statuses[status]),
+            *([(len(book.failed), "were not graded")] if book.failed else []),
+        ],
         alike=alike,
         students=_students(book, totals),
         possible=possible,
@@ -207,4 +227,4 @@ def _svg(figure, words):
 
 def _page(template, **values):
     css = markup("\n" + (TEMPLATES / "report.css").read_text(encoding="utf-8"))
-    return str(render(TEMPLATES / template, css=css, **values)) + "\n"
+    return str(render(TEMPLATES / template, css=css, as_points=points_text, **values)) + "\n"

@@ -36,12 +36,12 @@ def table(book, roster=None, roster_id=None):
 def _row(book, handed_in):
     possible = book.possible()
     score = sum(result["score"] for _, result in handed_in.values())
-    row = [f"{score:g}", f"{possible:g}", f"{100 * score / possible:.1f}"]
+    row = [_number(score), _number(possible), f"{100 * score / possible:.1f}"]
     statuses, remarks = [], []
     for chapter, assignment in book.assignments.items():
         if chapter in handed_in:
             submitted, result = handed_in[chapter]
-            row += [f"{q['score']:g}" for q in result["questions"].values()]
+            row += [_number(q["score"]) for q in result["questions"].values()]
             statuses.append(result["status"])
             remarks += [*submitted.remarks, *result["remarks"]]
             if result["confinement"] == "none":
@@ -50,9 +50,14 @@ def _row(book, handed_in):
             row += ["0"] * len(assignment.questions)
             statuses.append("missing")
             remarks.append(f"nothing handed in for {chapter}")
-    order = ("unreadable", "wrong exercise", "trouble", "missing", "remarks")
+    order = ("unreadable", "wrong exercise", "trouble", "missing", "remarks", "not started")
     worst = next((s for s in order if s in statuses), "ok")
     return [*row, worst, _safe("; ".join(remarks))]
+
+
+def _number(points):
+    """Print points for a spreadsheet, with digits enough that the columns add up to the score."""
+    return f"{round(points, 6):.12g}"
 
 
 def _merge(roster, roster_id, columns, rows, book):
@@ -69,7 +74,7 @@ def _merge(roster, roster_id, columns, rows, book):
     at = header.index(roster_id)
     known = _names(book)
     wanted = [_plain(line[at]) if at < len(line) else "" for line in lines]
-    points = f"{book.possible():g}"
+    points = _number(book.possible())
     nothing = ["0", points, "0.0", *["0"] * (len(columns) - 5), "missing", "nothing handed in"]
     merged, taken = [[*header, *columns]], set()
     for line, name in zip(lines, wanted, strict=True):
