@@ -4,6 +4,7 @@ Each is the cells of a notebook in which questions 1 and 2 are answered and the 
 ``scores`` says what it must get for q1 and q2, and ``says`` what the report must mention.
 """
 
+import socket
 from dataclasses import dataclass, field
 
 from support import BAYES, ROOT, assignment
@@ -101,23 +102,16 @@ learnable.exercises.wire.decode = anything
 score = points = 44
 """
 
-NETWORK = """
-import socket, urllib.request
-reached = []
-for target in (("127.0.0.1", 22), ("1.1.1.1", 53), ("10.0.0.1", 80)):
+# Somebody who listens on this machine and must hear nothing.
+LISTENER = socket.create_server(("127.0.0.1", 0))
+NETWORK = f"""
+import socket
+for _ in range(3):
     try:
-        socket.create_connection(target, timeout=0.3)
-        reached.append(target)
+        socket.create_connection({LISTENER.getsockname()!r}, timeout=0.3).sendall(b"ESCAPED")
+        print("ESCAPED")
     except OSError:
         pass
-try:
-    urllib.request.urlopen("http://example.org", timeout=0.3)
-    reached.append("example.org")
-except OSError:
-    pass
-if reached:
-    def cost_bayes(*args):
-        raise RuntimeError(f"the network is open: {reached}")
 """
 
 SURVIVOR = """

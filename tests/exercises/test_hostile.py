@@ -1,5 +1,6 @@
 """Hostile and broken submissions: each gets its score and a line, none stops the others, none gains anything."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -11,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hostile import FILES, GOOD, HOSTILE
+from hostile import FILES, GOOD, HOSTILE, LISTENER, NETWORK
 from support import BAYES, ROOT, assignment, write_notebook
 
 from learnable.exercises import confine
@@ -61,6 +62,28 @@ def test_hostile_submission(hostile, sandbox):
     assert after["output"] == "[]\n" and sandbox.family() == []
 
 
+def heard():
+    """How many have called the listener since it was asked last."""
+    LISTENER.setblocking(False)
+    count = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            LISTENER.accept()[0].close()
+            count += 1
+    return count
+
+
+@needs_bubblewrap
+def test_listener_hears_who_is_not_confined(sandbox):
+    """Else its silence would say nothing; a confined submission is not heard."""
+    heard()
+    names = {}
+    exec(NETWORK.replace("print", "str"), names)
+    assert heard() == 3
+    grade([*GOOD, NETWORK], sandbox)
+    assert heard() == 0
+
+
 def ordinary_user():
     """Return the beginning of a command that runs it as an ordinary user; empty when we are one."""
     if os.geteuid() != 0:
@@ -88,7 +111,7 @@ def test_everything_is_contained_for_an_ordinary_user_too(tmp_path):
         "no:xdist",
         str(Path(__file__)),
         "-k",
-        "test_hostile_submission or without_confinement or zip or outputs",
+        "test_hostile_submission or listener or without_confinement or zip or outputs",
     ]
     environment = {
         **os.environ,
