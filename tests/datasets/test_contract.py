@@ -160,7 +160,7 @@ def test_an_unknown_name_is_no_attribute_of_the_package():
 
 
 def test_the_reference_lists_a_simulator_once_under_its_module():
-    from tools.api_pages import entries
+    from tools.site.api_pages import entries
 
     labels = [entry.label for entry in entries().values() if entry.exported.startswith("learnable.datasets")]
     assert "learnable.datasets.load" in labels and len(labels) == len(set(labels)) == len(package.__all__)

@@ -62,10 +62,3 @@ def test_ties_within_a_tolerance():
     best = enumerated(hmm, x, 2)[1]
     loose = {tuple(p.tolist()) for p in rabiner_blocks(hmm, x, 2, all_ties=True, tol=0.5 / (1 + best))}
     assert loose == enumerated(hmm, x, 2, tol=0.5)[0] and len(loose) > 1
-
-
-@pytest.mark.parametrize(("option", "message"), [({"max_ties": 0}, "max_ties must be"), ({"tol": -1.0}, "tol must be")])
-def test_options_are_checked(option, message):
-    hmm, x = model(0, 2, 4)
-    with pytest.raises(ValueError, match=message):
-        rabiner_blocks(hmm, x, 2, all_ties=True, **option)
