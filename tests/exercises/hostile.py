@@ -409,7 +409,13 @@ HOSTILE = [
         Hostile(f"sends {name}", [*GOOD, f"{WIRE}\ndef cost_bayes(*args):\n    {code}"], (5, 0))
         for name, code in FORGED_VALUES.items()
     ),
-    Hostile("twelve forks of 150 MB", [*GOOD, TWELVE_FORKS], (5, 0), "used more memory", limits={"memory": 200 << 20}),
+    Hostile(
+        "twelve forks of 150 MB",
+        [*GOOD, TWELVE_FORKS],
+        (5, 0),
+        "used more memory",
+        limits={"memory": 200 << 20, "call_seconds": 20.0},  # a busy machine forks slowly
+    ),
     Hostile(
         "half a character",
         [*GOOD, "def cost_bayes(*args):\n    raise ValueError('\\ud800')"],

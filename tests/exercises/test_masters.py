@@ -9,10 +9,12 @@ import pytest
 from mistakes import read_mistakes
 from support import CHAPTERS, ROOT, assignment, run_cells, run_tests, wrong_solutions
 
+from tools.check.budgets import GRACE
+
 # Two seeds in every run, twenty at night: LEARNABLE_SEEDS says how many.
 SEEDS = tuple(range(int(os.environ.get("LEARNABLE_SEEDS", "2"))))
 LAZY = 5  # wrong answers kept for each question that earn at most a third of its points
-BUDGET_SECONDS = 10.0  # for two seeds
+BUDGET_SECONDS = 10.0  # for two seeds; another machine or busy neighbours may take GRACE times as long
 
 each_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
 
@@ -99,7 +101,7 @@ def test_each_hidden_case_catches_a_plausible_mistake(chapter):
         assert hidden <= caught, f"no wrong solution fails {sorted(t for _, t in hidden - caught)}"
         assert question in subtle, f"{question}: no kept mistake passes the public cases and fails a hidden one"
         assert lazy[question] >= LAZY, f"{question}: only {lazy[question]} answers that earn at most a third are kept"
-    assert spent < BUDGET_SECONDS * len(SEEDS) / 2, f"the wrong solutions of {chapter} take {spent:.1f} s"
+    assert spent < GRACE * BUDGET_SECONDS * len(SEEDS) / 2, f"the wrong solutions of {chapter} take {spent:.1f} s"
 
 
 @each_chapter
