@@ -21,7 +21,7 @@ from learnable.latent.hmm import HMM
 from learnable.latent.tensors import frobenius_norm
 from learnable.linear import GaussianBayes
 from learnable.problems.base import FiniteProblem
-from learnable.problems.quadrature import find_changes, graded_mesh, integrate_pieces
+from learnable.problems.quadrature import find_changes, graded_mesh, integrate_grid, integrate_pieces
 from learnable.problems.tables import coerce_posteriors
 from learnable.problems.zoo import two_gaussians
 from learnable.trees.levels import LevelTree
@@ -58,6 +58,10 @@ REFUSED = {
     "find_changes": (lambda: find_changes(lambda x: x > 0, 1.0), "x must have 1 dimension"),
     "integrate_pieces": (lambda: integrate_pieces(lambda x: x[:, None], 1.0), "edges must have 1 dimension"),
     "graded_mesh": (lambda: graded_mesh([lambda x: -(x**2)], 1j, 2.0), "low must be a number"),
+    "a label for all": (lambda: find_changes(lambda x: 0.5, [0.0, 1.0]), "what label returns must hold one number"),
+    "a value for all": (lambda: integrate_pieces(lambda x: 0.5, [0.0, 1.0]), "f must return a row of values"),
+    "a value for a grid": (lambda: integrate_grid(lambda x: 0.5, [[0, 1], [0, 1]]), "f must return a row of values"),
+    "a density for all": (lambda: graded_mesh([lambda x: 0.5], 0.0, 1.0), r"what logpdfs\[0\] returns must hold one"),
     "coerce_posteriors": (lambda: coerce_posteriors(np.full((2, 2), None)), "a table of real numbers"),
     "FiniteProblem.cdf": (lambda: FiniteProblem([[0.5, 0.5]], [1]).cdf(0, 10**400), "x must be a number"),
     "gp_draw": (lambda: gp_draw([[0.0]], length_scale=None), "length_scale must be finite"),

@@ -75,3 +75,10 @@ def test_regression_tree_and_regressogram():
     assert pruned < 0.5 * rough and cells < 0.05
     X, y = load_diabetes(return_X_y=True)
     assert CARTRegressor().fit(X, y).prune(5e4).score(X, y) > 0.2
+
+
+@pytest.mark.parametrize("cell_id", [lambda X: 0.5, lambda X: X[1:, 0], lambda X: None])
+def test_cells_for_other_than_each_row_are_refused(cell_id):
+    X, y = np.arange(6.0)[:, None], [0, 1] * 3
+    with pytest.raises(ValueError, match="cell_id must return one cell for each of the 6 rows"):
+        PartitionRule(cell_id).fit(X, y)

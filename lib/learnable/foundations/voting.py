@@ -69,7 +69,12 @@ class PartitionRule(ClassifierMixin, BaseEstimator):
         """What a subclass needs to know about the sample before it cuts."""
 
     def _partition(self, X):
-        return np.zeros(len(X)) if self.cell_id is None else self.cell_id(X)
+        if self.cell_id is None:
+            return np.zeros(len(X))
+        cells = self.cell_id(X)
+        if np.ndim(cells) == 0 or len(cells) != len(X):
+            raise ValueError(f"cell_id must return one cell for each of the {len(X)} rows, got shape {np.shape(cells)}")
+        return cells
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

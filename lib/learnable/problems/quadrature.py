@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 from scipy.integrate import IntegrationWarning
 
-from learnable.validation import check_finite_array, check_scalar
+from learnable.validation import check_finite_array, check_row_values, check_scalar
 
 __all__ = ["dense_nodes", "find_changes", "gauss_nodes", "graded_mesh", "integrate_grid", "integrate_pieces"]
 
@@ -64,7 +64,7 @@ def graded_mesh(log_densities, low, high, points=()):
     seeds = _seeds(low, high, points)
     edges = [points]
     for j, log_density in enumerate(log_densities):
-        height = log_density(seeds)
+        height = check_row_values(log_density(seeds), seeds.size, f"what logpdfs[{j}] returns")
         alive = height > -np.inf
         if not alive.any():
             raise ValueError(
@@ -228,7 +228,7 @@ def find_changes(label, x):
     True
     """
     x = check_finite_array(x, "x", ndim=1)
-    values = label(x)
+    values = check_row_values(label(x), x.size, "what label returns")
     cell = np.flatnonzero(values[1:] != values[:-1])
     left, right = x[cell], x[cell + 1]
     resolution = np.finfo(np.float64).eps * np.maximum(right - left, np.maximum(np.abs(left), np.abs(right)))
@@ -301,6 +301,7 @@ def integrate_grid(f, box, rtol=0.0, atol=1e-7):
     >>> bool(abs(value[0] - (np.e - 1) ** 2) < 1e-12)
     True
     """
+    box = check_finite_array(box, "box", ndim=2)
     edges = np.linspace(box[:, 0], box[:, 1], 17)
     low, high = (
         np.stack(np.meshgrid(*part.T, indexing="ij"), axis=-1).reshape(-1, 2) for part in (edges[:-1], edges[1:])
@@ -344,7 +345,10 @@ def integrate_boxes(f, low, high, rtol, atol, order):
         parts = []
         for rows in np.array_split(np.arange(len(low)), -(-len(low) * len(nodes) // _CHUNK)):
             x = _inside(centre[rows, None] + half[rows, None] * nodes, *ends).reshape(-1, d)
-            parts.append(np.einsum("mnq,n->mq", f(x).reshape(rows.size, len(nodes), -1), weights))
+            values = np.asarray(f(x))
+            if values.ndim not in (1, 2) or len(values) != len(x):
+                raise ValueError(f"f must return a row of values for each of the {len(x)} points, got {values.shape}")
+            parts.append(np.einsum("mnq,n->mq", values.reshape(rows.size, len(nodes), -1), weights))
         return np.concatenate(parts) * half.prod(axis=1)[:, None]
 
     whole = gauss(low, high)
