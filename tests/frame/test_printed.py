@@ -68,6 +68,16 @@ def test_every_printed_number_has_an_entry(chapter):
     assert sentence([one]).startswith("3 printed figures were run again: 2 are reproduced, 1 differ, 0 are not decided")
 
 
+def test_figures_that_no_chance_enters_need_no_repetitions(chapter, monkeypatch):
+    alone = study_results.Row({"n": 10, "method": "a"}, {"error": 1}, {"error": 0.51}, {"error": None}, {})
+    monkeypatch.setattr(study_results.StudyResult, "row", lambda self, **setting: alone)
+    lines = [line for line in TABLE.splitlines() if not line.startswith(("100", "theirs"))]
+    text = "\n".join(lines).replace(" | 0.40  ", "").replace(" | theirs", "")
+    for option, verdict in (("", "not decided"), (", fixed = true", "reproduced")):
+        (one,) = chapter(text.replace('"error"}', f'"error"{option}}}') + "\n" + SECONDS)
+        assert next(e.verdict for e in one.entries if e.column == "ours") == verdict
+
+
 def test_a_cell_without_partner_needs_a_reason(chapter):
     with pytest.raises(LookupError, match="rows of races agree"):
         chapter(TABLE + REASON)

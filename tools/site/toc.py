@@ -71,8 +71,8 @@ def _reference(page):
 
 
 def _holds_chapters(group):
-    files = [entry["file"] for chapter in group["chapters"] for entry in (chapter, *chapter.get("sections", ()))]
-    return any(name.startswith("lectures/") for name in files)
+    entries = [entry for chapter in group["chapters"] for entry in (chapter, *chapter.get("sections", ()))]
+    return any(entry.get("file", "").startswith("lectures/") for entry in entries)
 
 
 class _Indented(yaml.SafeDumper):

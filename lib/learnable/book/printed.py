@@ -25,9 +25,11 @@ A chapter keeps each table, or plot that was read off, in ``chapters/<slug>/prin
     places = ["* | power"]               # cells without a partner
     text = "..."
 
-A cell is text as printed: ``0.1870`` carries its precision, ``12.3 ± 0.4`` the source's own standard error, ``-`` is
-an empty place. The unit of account is one printed number at one place, so a table cannot be entered in part and no
-figure twice. `record` gives each cell its measured value, its scale from the study's own note, and its verdict.
+A column with ``fixed = true`` holds figures that no chance enters, such as scores on a fixed split: one repetition is
+all there is, and the margin of its quantity counts. A cell is text as printed: ``0.1870`` carries its precision,
+``12.3 ± 0.4`` the source's own standard error, ``-`` is an empty place. The unit of account is one printed number at
+one place, so a table cannot be entered in part and no figure twice. `record` gives each cell its measured value, its
+scale from the study's own note, and its verdict.
 """
 
 from __future__ import annotations
@@ -306,6 +308,8 @@ def _measured(table, row, column, printed, study, result, setting, figure):
     factor = table.options[column].get("factor", 1.0)  # a share in the study, a percentage in print
     measured, se = result.mean(figure, **setting), result.se(figure, **setting)
     count = result.row(**setting).count[figure]
+    if se is None and table.options[column].get("fixed"):
+        se = 0.0
     measured, se = factor * measured, None if se is None else factor * se
     options = {"quantity": table.quantity(column), "half_unit": printed.half_unit, "error": printed.error}
     judged = judge(printed.value, measured, se, count=count, **options)
