@@ -12,7 +12,7 @@ from tools.check import chapter_test
 from tools.project import PARTS, ROOT, chapters, executable_pages, settings, toc_documents
 from tools.run.dependencies import Dependencies
 from tools.run.notebooks import problems, strip
-from tools.site import maps, pages, parts_page, read_next, readme, toc
+from tools.site import ledger_page, maps, pages, parts_page, read_next, readme, toc
 from tools.site.paths_page import routes
 
 CHAPTERS = chapters()
@@ -179,9 +179,8 @@ def test_sources_cover_every_planned_chapter_once():
 def test_generated_pages_are_stable(tmp_path):
     pages.write_all(tmp_path)
     assert pages.write_all(tmp_path) == []
-    assert (tmp_path / "ledger.md").read_text().count("<tr data-chapter") == sum(
-        len(pages.claims(chapter)) for chapter in CHAPTERS
-    )
+    rows = (tmp_path / "ledger.md").read_text().count("<tr data-chapter")
+    assert rows == len(ledger_page.entries(CHAPTERS, pages.claims)) > 0
 
 
 def test_no_link_needs_an_unset_address():
