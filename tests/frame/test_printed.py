@@ -78,6 +78,30 @@ def test_figures_that_no_chance_enters_need_no_repetitions(chapter, monkeypatch)
         assert next(e.verdict for e in one.entries if e.column == "ours") == verdict
 
 
+def test_rows_may_be_figures_of_one_setting_named_in_braces(chapter, monkeypatch):
+    kept = study_results.Row({"n": 10}, {"a error": 3, "b error": 3}, {"a error": 0.5, "b error": 0.3}, {}, {})
+    monkeypatch.setattr(study_results.StudyResult, "row", lambda self, **setting: [kept][len(setting) - 1])
+    monkeypatch.setattr(study_results.StudyResult, "se", lambda self, figure, **setting: 0.001)
+    table = """
+    title = "Two methods"
+    source = "Author 2004, Table 3"
+    place = "000:1-9"
+    study = "races"
+    row = "method"
+    where = {n = 10}
+    names = {method = {ours = "a", theirs = "b"}}
+    table = '''
+    method | error
+    ours   | 0.50
+    theirs | 0.30
+    '''
+    columns = {error = {quantity = "proportion", figure = "{method} error"}}
+    """
+    (one,) = chapter(table)
+    assert [(e.measured, e.verdict) for e in one.entries] == [(0.5, "reproduced"), (0.3, "reproduced")]
+    assert one.table.address("theirs", "error") == ("races", {"n": 10}, "b error")
+
+
 def test_a_cell_without_partner_needs_a_reason(chapter):
     with pytest.raises(LookupError, match="rows of races agree"):
         chapter(TABLE + REASON)

@@ -25,7 +25,9 @@ A chapter keeps each table, or plot that was read off, in ``chapters/<slug>/prin
     places = ["* | power"]               # cells without a partner
     text = "..."
 
-A column with ``fixed = true`` holds figures that no chance enters, such as scores on a fixed split: one repetition is
+Where a study keeps what the source prints in several rows as several figures of one setting, a column's figure names
+the key of the row in braces, ``figure = "PC {tests}"``: it is filled from the row and selects no setting. A column with
+``fixed = true`` holds figures that no chance enters, such as scores on a fixed split: one repetition is
 all there is, and the margin of its quantity counts. A cell is text as printed: ``0.1870`` carries its precision,
 ``12.3 ± 0.4`` the source's own standard error, ``-`` is an empty place. The unit of account is one printed number at
 one place, so a table cannot be entered in part and no figure twice. `record` gives each cell its measured value, its
@@ -101,7 +103,10 @@ class PrintedTable:
         study = option.get("study", self.study)
         if study is None or _place(self.not_run, row, column):
             return None
-        return study, {**self.settings[row], **option.get("where", {})}, option.get("figure", column)
+        setting, figure = {**self.settings[row], **option.get("where", {})}, option.get("figure", column)
+        filled = {name: value for name, value in setting.items() if f"{{{name}}}" in figure}
+        rest = {name: value for name, value in setting.items() if name not in filled}
+        return study, rest, figure.format(**filled)
 
 
 @dataclass(frozen=True)
