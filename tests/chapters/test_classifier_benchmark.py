@@ -288,3 +288,12 @@ def test_inputs_are_not_modified():
     K = np.eye(3)
     baselines.ridge_path(K, np.ones((3, 1)), [1.0, 2.0])
     np.testing.assert_array_equal(K, np.eye(3))
+
+
+def test_a_column_far_from_zero_is_kept():
+    k = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 9.0, np.nan, 3.0])
+    X = np.column_stack([1e15 + k, k, np.full(8, 1e15), -1e15 - k])
+    table, _ = theory.prepare(X, [0, 1] * 4)
+    np.testing.assert_allclose(table[:, 0], table[:, 1], rtol=1e-12)
+    np.testing.assert_allclose(table[:, 3], -table[:, 1], rtol=1e-12)
+    assert np.nanstd(table[~np.isnan(k), 0]) == pytest.approx(1.0) and not table[:, 2].any()

@@ -8,7 +8,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from learnable.datasets import load
 from learnable.ensembles import (
     CertifiedTree,
+    certify,
     grow_prunable,
+    grow_prune_test_split,
 )
 from learnable.ensembles.certified_trees import (
     ThreeWaySplit,
@@ -18,6 +20,7 @@ from learnable.ensembles.certified_trees import (
     occam_bound,
     rademacher_bound,
 )
+from learnable.trees.reduced_error import log_n_prunings
 
 
 def test_bounds_are_the_formulas():
@@ -113,3 +116,41 @@ def test_the_same_seed_gives_the_same_tree():
 @parametrize_with_checks([CertifiedTree(random_state=0), CertifiedTree(None, certificate="binomial", random_state=0)])
 def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, lambda rows: np.isin(np.arange(200), rows), lambda rows: rows - 200])
+def test_a_tree_is_not_certified_by_rows_that_it_has_seen(as_rows):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
+    rows = np.arange(200)
+    with pytest.raises(ValueError, match="must not share rows"):
+        grow_prunable(X, y, ThreeWaySplit(as_rows(rows), rows, rows[:0]))
+    with pytest.raises(ValueError, match="must not share rows, got 1 in both, row 120"):
+        grow_prunable(X, y, ThreeWaySplit(rows[:121], as_rows(rows[120:]), rows[:0]))
+
+
+def test_parts_of_a_split_are_rows_of_the_table_and_each_counts_once():
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    for grow, prune, match in (([0, 1], [2, 2], "each row once"), ([0, 1], [12], "split.prune"), ([], [1], "grow")):
+        split = ThreeWaySplit(np.array(grow, int), np.array(prune, int), np.arange(0))
+        with pytest.raises(ValueError, match=match):
+            grow_prunable(X, y, split)
+
+
+@pytest.mark.parametrize("kind", ["occam", "binomial"])
+def test_counted_certificates_use_the_budget(kind):
+    """Under a budget there are fewer prunings to choose from, and the bound is that of their number."""
+    X, y = load("page_blocks", return_X_y=True)
+    grown = grow_prunable(X, y, grow_prune_test_split(len(y), random_state=0), random_state=0)
+    k = grown.budget(1.1)
+    pruning = grown.prune(k)
+    few, many = log_n_prunings(grown.tree, k), log_n_prunings(grown.tree)
+    assert few < many
+    n, errors = grown.n_prune, pruning.error
+    want = [
+        occam_bound(errors / n, count, n, 0.05) if kind == "occam" else binomial_bound(errors, n, 0.05, log_n=count)
+        for count in (few, many)
+    ]
+    found = [certify(grown, pruning, kind, k=budget, delta=0.05).bound for budget in (k, None)]
+    assert found == pytest.approx([w.bound for w in want], rel=1e-12)
+    assert found[0] < found[1]

@@ -27,6 +27,7 @@ from learnable.features import (
 )
 from learnable.features.subsets import EstimatorSubsets, NaiveBayesSubsets, SubsetEvaluator
 from learnable.features.variable_elimination import expected_failures, fixed_schedule, training_cost
+from learnable.features.variable_elimination.schedule import _log_success
 
 
 def updates(n):
@@ -323,3 +324,40 @@ def test_constant_and_duplicated_columns_and_more_columns_than_rows():
     found = RVErS(random_state=0).fit(X, y)
     kept = found.get_support(indices=True)
     assert set(kept) & {0, 1} and found.search_.error == 0 and 2 <= len(kept) <= 5
+
+
+def test_an_error_that_is_no_number_names_its_subset():
+    class Broken:
+        n_features = 5
+
+        def error(self, columns):
+            return np.nan if 3 in columns else 0.5
+
+    searches = (forward_selection, backward_elimination, lambda e: filter_selection(e, [1, 2, 3, 4, 5]))
+    for search, named in zip(searches, (r"\[3\]", r"\[0, 1, 2, 3, 4\]", r"\[4, 3\]"), strict=True):
+        with pytest.raises(ValueError, match="evaluator must give a number.*" + named):
+            search(Broken())
+
+
+@pytest.mark.parametrize(
+    ("n", "r", "k"),
+    [(10**12, 1000, 1000), (10**12, 5000, 5000), (10**12, 10**5, 10**6), (10_100, 5000, 5000), (100_000, 5000, 95_000)],
+)
+def test_expected_failures_of_huge_tables(n, r, k):
+    few, many = min(r, k), max(r, k)
+    log_success = math.fsum(np.log1p(-many / (n - np.arange(float(few)))))
+    assert _log_success(n, r, k) == pytest.approx(log_success, rel=1e-13)
+    if log_success > -1:
+        assert expected_failures(n, r, k) == pytest.approx(math.expm1(-log_success), rel=1e-12)
+
+
+@pytest.mark.parametrize("r", [0, 1, 3])
+def test_a_schedule_finds_cheap_batches_behind_dear_ones(r):
+    """Costs that rise in jumps: larger batches get dearer at first, and cheap once the model is below the jump."""
+    for edges in ((10,), (6, 14)):
+        cost = 1.0 + 999 * np.sum([np.arange(25) > edge for edge in edges], axis=0)
+        total = np.zeros(25)
+        for n in range(r + 1, 25):
+            tries = [1 / hypergeom(n, r, k).pmf(0) for k in range(1, n - r + 1)]
+            total[n] = min(cost[n - k] * t + total[n - k] for k, t in enumerate(tries, 1))
+        np.testing.assert_allclose(rve_schedule(24, r, cost).cost_to_go, total, rtol=1e-9)

@@ -151,3 +151,23 @@ def test_a_cell_that_takes_too_long_is_an_error_and_stops():
     assert whole.error is None and _Slow.fits >= 12
     with pytest.raises(ValueError, match="max_seconds"):
         cb.evaluate(_Slow(), X, y, shared, max_seconds=0)
+
+
+def test_partitions_of_a_smaller_data_set_are_refused():
+    X, y = np.arange(80.0)[:, None], np.arange(80) % 2
+    with pytest.raises(ValueError, match="partitions must be those of y, with its 80 rows, got some of 40"):
+        cb.evaluate(DummyClassifier(), X, y, SHARED)
+    split = np.repeat([0, 1], 20)
+    fixed = cb.make_partitions(y[:40], split=split, random_state=0)
+    with pytest.raises(ValueError, match="80 rows"):
+        cb.evaluate(DummyClassifier(), X, y, fixed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_only_row_of_a_class_is_for_training(seed):
+    y = np.array([0] * 5 + [1] * 3 + [2] + [3] + [4] * 6)
+    split = np.r_[np.zeros(len(y), int), np.ones(4, int)]
+    train, test = cb.make_partitions(np.r_[y, 0, 1, 4, 4], split=split, random_state=seed).tuning
+    assert {8, 9} <= set(train) and set(y[test]) <= set(y[train])
+    for code in range(5):
+        assert abs((y[train] == code).sum() - (y[test] == code).sum()) <= 1

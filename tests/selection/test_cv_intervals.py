@@ -85,3 +85,9 @@ def test_five_by_two_by_hand():
     assert found.p_value == pytest.approx(2 * stats.t(5).sf(abs(found.statistic)))
     same = cv_selection.paired_test_5x2(first, first, X, y, random_state=3)
     assert (same.statistic, same.p_value) == (0.0, 1.0)
+
+
+def test_nested_folds_of_one_example_are_refused():
+    X, y = np.arange(12.0)[:, None], np.arange(12.0)
+    with pytest.raises(ValueError, match="n_folds must leave at least two examples in each fold"):
+        cv_selection.nested_cv_interval(LinearRegression(), X, y, n_folds=12, random_state=0)

@@ -94,7 +94,8 @@ def make_partitions(y, *, n_splits=4, split=None, random_state=None):
     Returns
     -------
     Partitions
-        Every class has as many training as test rows in ``tuning``, up to one.
+        Every class has as many training as test rows in ``tuning``, up to one. The row of a class that has only one
+        is for training.
 
     Examples
     --------
@@ -126,7 +127,9 @@ def _halves(rows, codes, rng):
     for code in np.unique(codes[rows]):
         drawn = rng.permutation(rows[codes[rows] == code])
         half = len(drawn) // 2
-        if len(drawn) % 2:
+        if len(drawn) == 1:  # a test row of a class that was never shown would only tell about the draw
+            half, turn = 1, 1
+        elif len(drawn) % 2:
             half, turn = half + (turn == 0), 1 - turn
         sides[0].append(drawn[:half])
         sides[1].append(drawn[half:])
@@ -147,7 +150,7 @@ def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper", max_se
     y : array-like of shape (n,)
         Labels.
     partitions : Partitions
-        Of this data set.
+        Of this data set: every row is in the training or the test part of each fold.
     grid : dict, optional
         Lists of parameter values, as for scikit-learn's ``ParameterGrid``. The first of equally good points is taken.
     protocol : {"paper", "nested"}, default="paper"
@@ -185,9 +188,12 @@ def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper", max_se
         raise ValueError(f"X must have rows and columns, got {X.ndim} dimensions")
     if X.shape[0] != len(codes):
         raise ValueError(f"y must have one label for each row of X, got {len(codes)} for {X.shape[0]}")
-    last = max(int(part.max()) for pair in (partitions.tuning, *partitions.folds) for part in pair)
+    last = max(int(part.max(initial=-1)) for pair in (partitions.tuning, *partitions.folds) for part in pair)
     if last >= len(codes):
         raise ValueError(f"partitions name row {last}, but y has {len(codes)} rows")
+    covered = {len(train) + len(test) for train, test in partitions.folds}
+    if covered != {len(codes)}:
+        raise ValueError(f"partitions must be those of y, with its {len(codes)} rows, got some of {min(covered)} rows")
     if max_seconds is not None:
         check_scalar(max_seconds, "max_seconds", low=0, closed="neither")
     n_folds, y = len(partitions.folds), labels[codes]

@@ -150,7 +150,8 @@ def nested_cv_interval(estimator, X, y, *, n_folds=10, n_repeats=10, loss="auto"
     y : array-like of shape (n,)
         Labels or targets.
     n_folds : int, default=10
-        At least 3, because the inner validation has one fold less.
+        At least 3, because the inner validation has one fold less, and at most n / 2: with one example in a fold the
+        part of the difference that is due to the finite fold cannot be told from its spread.
     n_repeats : int, default=10
         Other folds each time. Few repetitions leave the estimate of the spread noisy; the source takes 200.
     loss : {"auto", "squared", "absolute", "zero_one"} or callable, default="auto"
@@ -182,6 +183,8 @@ def nested_cv_interval(estimator, X, y, *, n_folds=10, n_repeats=10, loss="auto"
     outer, inner = [], []
     for _ in range(n_repeats):
         data = _Data(X, y, n_folds, rng, loss)
+        if len(y) == n_folds:
+            raise ValueError(f"n_folds must leave at least two examples in each fold, got {n_folds} for {len(y)}")
         outer.append(data.left_out(estimator))
         inner.append(data.left_out_twice(estimator))
     found = nested_summary(np.array(outer), np.array(inner))
@@ -255,7 +258,9 @@ def nested_summary(outer, inner):
     """
     n_folds, fold_size = outer.shape[1:]
     inner_means = inner.mean(axis=(2, 3))
-    finite = outer.var(axis=2, ddof=1) / fold_size if fold_size > 1 else np.zeros(outer.shape[:2])
+    if fold_size < 2:
+        raise ValueError("outer must hold at least two errors for each fold")
+    finite = outer.var(axis=2, ddof=1) / fold_size
     spread = np.mean((inner_means - outer.mean(axis=2)) ** 2 - finite)
     naive = np.sqrt(np.mean(outer.reshape(len(outer), -1).var(axis=1, ddof=1)) / (n_folds * fold_size))
     # The spread is that of a cross-validation with (K - 1) m examples. Between the naive error and sqrt(K) times it.

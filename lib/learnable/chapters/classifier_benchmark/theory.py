@@ -72,6 +72,10 @@ def _standardised(table, absent):
     """Mean 0 and standard deviation 1, over what is there; what is missing or constant becomes 0."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a column of which nothing is there
+        # 1e15 + k: a difference of neighbours is exact, one of quotients is not.
+        low, high = np.nanmin(table, axis=0), np.nanmax(table, axis=0)
+        near = high / 2 - low / 2 < 1e-3 * np.maximum(np.abs(low), np.abs(high))
+        table = table - np.where(near, low, 0.0)
         # Numbers near 1 first: squares of 1e200 overflow.
         size = np.nanmax(np.abs(table), axis=0)
         size = np.where(np.isfinite(size) & (size > 0), size, 1.0)

@@ -51,6 +51,8 @@ def certify(prunable, pruning, kind="rademacher", *, k=None, delta=0.01, n_draws
     Parameters
     ----------
     prunable : PrunableTree
+        From `grow_prunable`, which refuses parts that share rows: the bound holds only if the pruning examples are
+        independent of the tree.
     pruning : Pruning
     kind : {"rademacher", "averaged", "occam", "binomial"}, default="rademacher"
         One draw of the signs (the source); the mean of `n_draws`; the exact number of prunings with Hoeffding's

@@ -133,7 +133,8 @@ def grow_prunable(X, y, split, *, criterion="entropy", min_samples_leaf=2, rando
     y : array-like of shape (n,)
         Labels. A class that only the pruning data have is an error of every node.
     split : ThreeWaySplit
-        Or any object with ``grow`` and ``prune``, arrays of row numbers.
+        Or any object with ``grow`` and ``prune``, arrays of row numbers (or masks). No row may be in both, nor twice in
+        ``prune``: errors on rows that the tree has seen, or that count twice, carry no certificate.
     criterion : {"entropy", "gini", "log_loss"}, default="entropy"
         As in ``DecisionTreeClassifier``.
     min_samples_leaf : int, default=2
@@ -162,16 +163,40 @@ def grow_prunable(X, y, split, *, criterion="entropy", min_samples_leaf=2, rando
     if len(codes) != len(X):
         raise ValueError(f"y must have {len(X)} entries, as X has rows, got {len(codes)}")
     check_magnitude(np.where(np.isnan(X), 0.0, X), "X", smallest=1e-300, largest=1e300)
-    low, width = _ranges(X[split.grow])
+    grow, prune = _disjoint_rows(split, len(X))
+    low, width = _ranges(X[grow])
     grower = DecisionTreeClassifier(
         criterion=criterion, min_samples_leaf=min_samples_leaf, random_state=check_seed(random_state)
     )
-    inside = _scaled(X[split.grow], low, width)
-    grower.fit(inside, codes[split.grow])
-    tree = GivenTree.from_sklearn(grower, inside, codes[split.grow], np.arange(len(classes)))
-    leaf = grower.apply(_scaled(X[split.prune], low, width))
-    errors = node_errors(tree, leaf, codes[split.prune]).astype(np.int64)
-    return PrunableTree(tree, errors, leaf, codes[split.prune], classes, grower, low, width)
+    inside = _scaled(X[grow], low, width)
+    grower.fit(inside, codes[grow])
+    tree = GivenTree.from_sklearn(grower, inside, codes[grow], np.arange(len(classes)))
+    leaf = grower.apply(_scaled(X[prune], low, width))
+    errors = node_errors(tree, leaf, codes[prune]).astype(np.int64)
+    return PrunableTree(tree, errors, leaf, codes[prune], classes, grower, low, width)
+
+
+def _disjoint_rows(split, n):
+    """Row numbers of the growing and the pruning part, which must not share a row."""
+    parts = []
+    for name in ("grow", "prune"):
+        try:
+            # Masks and numbers from the end become plain row numbers, so that a shared row is seen in any spelling.
+            parts.append(np.arange(n)[getattr(split, name)])
+        except IndexError as trouble:
+            raise ValueError(f"split.{name} must hold row numbers of X, which has {n} rows: {trouble}") from None
+        if parts[-1].ndim != 1 or len(parts[-1]) == 0:
+            raise ValueError(f"split.{name} must be a list of at least one row number")
+    grow, prune = parts
+    shared = np.intersect1d(grow, prune)
+    if len(shared):
+        raise ValueError(
+            f"split.grow and split.prune must not share rows, got {len(shared)} in both, row {shared[0]} among them: "
+            "a tree is certified by rows that it has not seen"
+        )
+    if len(np.unique(prune)) < len(prune):
+        raise ValueError("split.prune must hold each row once: repeated rows are no further evidence")
+    return grow, prune
 
 
 def _ranges(X):

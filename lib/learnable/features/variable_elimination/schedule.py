@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from scipy.special import gammaln
 
 from learnable.validation import Result, check_choice, check_finite_array, check_scalar
 
@@ -221,12 +220,31 @@ def _sizes(n, r, k):
 
 
 def _log_success(n, r, k):
-    """log p⁺ for k <= n - r: a sum over the smaller of k and r, or gamma functions if both are large."""
+    """log p⁺ for k <= n - r: the sum of log(1 - many/t) over the `few` whole numbers t up to n.
+
+    If both r and k are large, the sum is an integral with the corrections of Euler and Maclaurin. Gamma functions of n
+    would cancel: for n = 10¹² their differences are right to 0.01 only.
+    """
+    # p⁺ is symmetric in r and k: C(n - r, k) / C(n, k) = C(n - k, r) / C(n, r).
     few, many = min(r, k), max(r, k)
-    if few <= 64:
-        # p⁺ is symmetric in r and k: C(n - r, k) / C(n, k) = C(n - k, r) / C(n, r).
+    if few <= 4096:
         return math.fsum(math.log1p(-many / (n - i)) for i in range(few))
-    return min(float(gammaln(n - r + 1) - gammaln(n - r - k + 1) - gammaln(n + 1) + gammaln(n - k + 1)), 0.0)
+    first = n - few + 1
+    # The corrections need some distance from the pole at t = many.
+    direct = [math.log1p(-many / t) for t in range(first, first + 64)]
+    low, high = first - many + 63.5, n - many + 0.5
+    # Panels that double, so that each is as far from the pole as it is long.
+    edges = np.minimum(low * 2.0 ** np.arange(math.ceil(math.log2(high / low)) + 1), high)
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    half = np.diff(edges) / 2
+    u = edges[:-1] + half * (nodes[:, None] + 1)
+    integral = weights @ np.log1p(-many / (u + many)) @ half
+    ends = np.array([high, low])
+    # 1/u - 1/(u + many), without the difference.
+    slope = many / (ends * (ends + many))
+    third = 2 * slope * (1 / ends**2 + 1 / (ends * (ends + many)) + 1 / (ends + many) ** 2)
+    rest = -(slope[0] - slope[1]) / 24 + 7 * (third[0] - third[1]) / 5760
+    return math.fsum([*direct, float(integral), float(rest)])
 
 
 @njit(cache=True)

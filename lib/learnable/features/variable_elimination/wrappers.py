@@ -219,8 +219,12 @@ class _Account:
         self.sizes, self.errors, self.accepted = [], [], []
 
     def ask(self, evaluator, columns):
+        error = evaluator.error(columns)
+        if np.isnan(error):
+            named = ", ".join(str(j) for j in list(columns)[:10]) + (", ..." if len(columns) > 10 else "")
+            raise ValueError(f"evaluator must give a number as the error of a subset, got NaN for columns [{named}]")
         self.sizes.append(len(columns))
-        self.errors.append(evaluator.error(columns))
+        self.errors.append(error)
         self.accepted.append(False)
         return self.errors[-1]
 
