@@ -282,3 +282,11 @@ def test_paired_comparison_is_the_paired_t_test():
     assert paired_comparison(a + 1, a).verdict == "win" and paired_comparison(a, a + 1).verdict == "loss"
     p = found.p_value
     assert paired_comparison(a, b, level=p * 0.9).verdict == "tie" != paired_comparison(a, b, level=p * 1.1).verdict
+
+
+def test_of_two_copies_each_is_weakly_relevant_by_the_empty_set_alone():
+    """Given the other copy a feature says nothing, and there is no third feature: only the empty set shows it."""
+    joint = np.zeros((2, 2, 2))
+    joint[0, 0, 0] = joint[1, 1, 1] = 0.5
+    assert [relevance_category(joint, j) for j in (0, 1)] == ["weakly relevant"] * 2
+    assert partition_features(joint).irrelevant == ()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
@@ -451,3 +452,40 @@ def test_sequences_are_taken_by_index_mask_or_slice():
     for bad in ([3], [-1], [True], [0.5], ["a"], 0, None, np.zeros((1, 1), int)):
         with pytest.raises(ValueError, match="chosen must"):
             batch.take(bad)
+
+
+class Says(ClassifierMixin, BaseEstimator):
+    """Reads the class from the first column of a view and adds `shift` to it."""
+
+    def __init__(self, shift=0):
+        self.shift = shift
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.eye(len(self.classes_))[self.predict(X)]
+
+    def predict(self, X):
+        return (X[:, 0].astype(int) + self.shift) % len(self.classes_)
+
+
+@pytest.mark.parametrize("vote", ["samme", "plain"])
+def test_votes_of_views_that_are_never_wrong_and_always_wrong(vote):
+    """Half an instance stands for no error; a view that is worse than chance has no vote, not a negative one."""
+    y = np.arange(12) % 3
+    views = [y[:, None].astype(float), ((y + 1) % 3)[:, None].astype(float)]
+    model = quiet(BayesianCoBoost(weak=Says(), n_rounds=2, vote=vote, random_state=0), views, y)
+    np.testing.assert_allclose(model.weighted_errors_, [[0, 1]] * 2, atol=1e-12)
+    best = np.log(23) + (np.log(2) if vote == "samme" else 0)
+    np.testing.assert_allclose(model.vote_weights_, [[best, 0]] * 2)
+    assert (model.predict(views) == y).all()
+
+
+@pytest.mark.parametrize("reg_covar", [1e-3, 0.5])
+def test_reg_covar_is_added_to_the_variances(reg_covar):
+    """With one state the estimate before is the variance of the column, so that the sum is known."""
+    made = stack_sequences(sequences())
+    model = quiet(WeightedGaussianHMM(1, reg_covar=reg_covar), made)
+    np.testing.assert_allclose(model.covariances_[0], (1 + reg_covar) * made.rows.var(axis=0), rtol=1e-9)

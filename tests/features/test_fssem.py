@@ -108,3 +108,26 @@ def test_two_observations_and_one():
     assert FSSEM(random_state=0).fit([[0.0], [1.0]]).n_components_ == 1
     with pytest.raises(ValueError, match="minimum of 2"):
         FSSEM().fit([[0.0]])
+
+
+@pytest.mark.parametrize("values", [2, 3])
+def test_a_feature_with_as_many_values_as_clusters_is_left_out(values):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=60), np.arange(60) % values, np.arange(60) % 4])
+    with pytest.warns(UserWarning, match=r"features \[1\] have too few"):
+        model = FSSEM(3, find_k=False, random_state=0).fit(X)
+    assert model.rejected_.tolist() == [False, True, False]
+
+
+def test_if_no_feature_has_more_values_than_clusters_fewer_are_sought():
+    X = np.column_stack([np.arange(60) % 3, np.arange(60) // 30])
+    with pytest.warns(UserWarning, match="at most 2 clusters"):
+        model = FSSEM(3, find_k=False, random_state=0).fit(X)
+    assert model.rejected_.tolist() == [False, True] and model.n_components_ <= 2
+
+
+def test_an_empty_cluster_changes_nothing():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(30, 2)), soft(rng, 30, 2)
+    wide = np.column_stack([Z, np.zeros(30)])
+    assert trace_criterion(X, wide) == pytest.approx(trace_criterion(X, Z), rel=1e-12)

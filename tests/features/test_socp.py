@@ -38,6 +38,7 @@ from learnable.features.socp import (
     two_class_program,
 )
 from learnable.features.socp.feasibility import least_load
+from learnable.features.socp.programs import Cone, ConeProgram
 
 
 def two_classes(m=40, n=60, shift=1.5, informative=5, seed=0):
@@ -603,3 +604,13 @@ def test_results_are_frozen_and_inputs_stay():
     with pytest.raises(FrozenInstanceError):
         solution.gap = 0.0
     assert (X == kept).all()
+
+
+@pytest.mark.parametrize("excess", [5e-5, 1e-3])
+def test_a_cone_just_above_its_floor_counts(excess):
+    """One feature, two cones: w = (h l) / (δ - h c) once the second is above its floor, by however little."""
+    scale = 2 * (1 + excess)
+    program = ConeProgram(np.ones(1), (Cone(0.25, 1.0, 0.0, np.eye(1)), Cone(0.25, 1.0, scale, np.eye(1))))
+    found = solve_cone_program(program, tol=1e-6)
+    assert found.objective == pytest.approx(0.25 / (1 - 0.25 * scale), rel=1e-9)
+    assert program.slack(found.w) >= -1e-10

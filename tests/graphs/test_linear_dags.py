@@ -460,3 +460,11 @@ def test_one_variable():
     assert best_dag_treewidth(parent_scores([[2.0]])).score == 2.0
     learner = LinearDAGLearner().fit(np.arange(5.0)[:, None])
     assert learner.dag_.edges == () and learner.noise_variance_[0] == pytest.approx(2.5)
+
+
+def test_the_threshold_of_partial_correlations_counts_the_variables_that_were_regressed_out():
+    """A partial correlation given p - 2 others has the spread of a correlation of about n - p rows."""
+    rng = np.random.default_rng(0)
+    for n, p in ((60, 40), (41, 40), (500, 3)):
+        found = estimate_moral_graph(np.cov(rng.normal(size=(n, p)).T) if n > p + 1 else np.eye(p), n)
+        assert found.threshold == pytest.approx(np.sqrt(2 * np.log(p) / (n - p)))

@@ -334,3 +334,16 @@ def test_unknown_states_and_fractions_are_refused():
         model.fit([[np.nan], [1]], [0, 1])
     with pytest.raises(ValueError, match="Negative"):
         model.fit([[-1], [1]], [0, 1])
+
+
+def test_a_new_row_has_the_ratio_of_two_evidences():
+    """Also the parent sets of small weight count: P(row | data) = P(data and row) / P(data), to rounding."""
+    r = (2, 3, 2, 2)
+    data = sample(r, 60, seed=3)
+    average = average_over_order(data, [0, 1, 2, 3], 3, n_states=r)
+    light = np.concatenate(average.weights)
+    assert light[light < 1e-3].sum() > 1e-6  # so that leaving them out shows
+    for row in rows(r):
+        longer = average_over_order(np.vstack([data, row]), [0, 1, 2, 3], 3, n_states=r)
+        ratio = longer.log_evidence - average.log_evidence
+        assert average.log_probability([row])[0] == pytest.approx(ratio, abs=1e-9)

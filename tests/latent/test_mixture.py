@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
+from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learnable.features import FSSEM
 from learnable.latent import EMClusterer
-from learnable.latent.mixture import em
+from learnable.latent.mixture import em, em_k
+from learnable.latent.mixture.gaussian import m_step
 
 
 def hard(rng, n, k):
@@ -66,3 +70,30 @@ def test_every_start_finds_four_far_clusters(init):
 @parametrize_with_checks([FSSEM(), FSSEM(3, clusterer="kmeans", criterion="ml"), EMClusterer(2, n_restarts=2)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_the_weights_are_shared_out_in_the_step_that_deletes_a_cluster():
+    """One step: the third cluster shrinks to four equal rows and goes; the likelihood is that of the two that stay."""
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(20, 1)), 20 + rng.normal(size=(20, 1)), np.full((4, 1), 50.0)]
+    start = np.repeat(np.eye(3), [20, 20, 4], axis=0)
+    start[39] = [0, 1 - 1e-4, 1e-4]  # too little to stay, enough not to be thin at the start
+    with pytest.warns(ConvergenceWarning):
+        fit = em(X, 3, memberships=start, max_iter=1, reg_covar=1e-6)
+    assert fit.n_components == 2 and fit.weights.sum() == pytest.approx(1, abs=1e-12)
+    want = logsumexp(np.log(fit.weights) + norm.logpdf(X, fit.means[:, 0], np.sqrt(fit.covariances[:, 0, 0])), axis=1)
+    assert fit.log_likelihood == pytest.approx(want.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("reg_covar", [1e-6, 0.3])
+def test_merging_does_not_add_to_the_variances_twice(reg_covar):
+    """All clusters merged have the moments of the data, which is where EM with one cluster stands still."""
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    search = em_k(X, 2, reg_covar=reg_covar, random_state=0)
+    assert search.best.n_components == 1
+    np.testing.assert_allclose(search.best.log_likelihoods, search.best.log_likelihood, rtol=0, atol=1e-9)
+    assert search.best.n_iter == 1
+
+
+def test_a_cluster_without_variance_has_infinite_likelihood():
+    assert m_step([[0.0], [0.0], [1.0], [3.0]], np.repeat(np.eye(2), 2, axis=0)).log_likelihood == np.inf

@@ -71,3 +71,17 @@ def test_labels_of_any_integer_type(kind):
     model = GaussianBayes().fit(X, y)
     assert model.classes_.tolist() == [low, low + 200] and model.classes_.dtype == kind
     assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("equal_cov", [True, False])
+def test_shrinkage_goes_towards_a_ball_of_the_same_total_variance(equal_cov):
+    X, y = load_wine(return_X_y=True)
+    pooled = GaussianBayes(equal_cov=True).fit(X, y).covariances_[0]
+    own = GaussianBayes(equal_cov=equal_cov).fit(X, y).covariances_
+    ball = np.trace(pooled) / X.shape[1] * np.eye(X.shape[1])
+    for s in (0.3, 1.0):
+        target = (1 - s) * pooled + s * ball
+        found = GaussianBayes(equal_cov=equal_cov, shrinkage=s).fit(X, y).covariances_
+        np.testing.assert_allclose(found, [target] * 3 if equal_cov else (1 - s) * own + s * target, rtol=1e-9)
+        if equal_cov:
+            np.testing.assert_allclose(np.trace(found, axis1=1, axis2=2), np.trace(pooled))

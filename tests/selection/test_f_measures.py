@@ -262,3 +262,12 @@ def test_the_tree_does_not_see_the_order_of_the_rows(seed):
         other = fm.FMeasureTree(min_samples_leaf=5).fit(X[turn], Y[turn])
         for a, b in zip(tree._tree, other._tree, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_split_counts_rows_without_labels_on_the_side_where_they_are(side):
+    x = side * np.repeat([0.0, 1.0], 20)
+    Y = np.column_stack([np.repeat([0, 1], 20), np.zeros(40, int)])
+    tree = fm.FMeasureTree(min_samples_leaf=5).fit(x[:, None], Y)
+    assert tree.n_leaves_ == 2
+    np.testing.assert_array_equal(tree.predict(x[:, None]), Y)
