@@ -129,3 +129,21 @@ def test_what_was_started_elsewhere_is_found(tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(place)
         assert cli.main(["check", "bayes_decision_theory", "q1"]) == 0
         assert "bayes_decision_theory.ipynb" in capsys.readouterr().out
+
+
+TWINS = [
+    ("features/fcbf_feature_selection", "q1", "learnable.features.information", "symmetrical_uncertainty"),
+    ("foundations/vc_theory", "q2", "learnable.foundations.tail_bounds", "pac_radius"),
+    ("kernels/kernels_and_regression", "q1", "learnable.kernels.functions", "center_gram"),
+    (BAYES, "q4", "learnable.problems.reject", "error_reject_curve"),
+]
+
+
+@pytest.mark.parametrize(("chapter", "question", "module", "name"), TWINS)
+def test_a_function_of_the_library_that_answers_a_question_earns_nothing(chapter, question, module, name):
+    given = assignment(chapter)
+    nothing = " = ".join([*given.asked[question], "None"])
+    cells = submission(chapter, {question: f"{nothing}\nfrom {module} import {name}"})
+    with Sandbox(given.modules, "none", sealed=given.sealed) as sandbox:
+        result = grade_cells(cells, given, sandbox, 3, only=question)
+    assert result["questions"][question]["score"] == 0 and sentence(module) in told(result), told(result)
