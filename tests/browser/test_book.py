@@ -10,6 +10,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from visits import BRIEF, CHAPTERS, DESKTOP, PAGES, PHONE, barriers, desktop_aspects, findings, phone_aspects, switch
 
+from tools.site import ledger_page
 from tools.site.pages import claims
 
 pytestmark = pytest.mark.browser
@@ -97,7 +98,7 @@ def test_ledger_filters_and_links(open_page, site):
     page = open_page("book/generated/ledger.html")
     rows, shown = page.locator(".ledger tbody tr"), page.locator(".ledger tbody tr:visible")
     total = rows.count()
-    assert total == sum(len(claims(chapter)) for chapter in CHAPTERS)
+    assert total == len(ledger_page.entries(CHAPTERS, claims))
     page.select_option("select[data-filter=outcome]", "differs")
     assert 0 < shown.count() == page.locator(".ledger tbody tr[data-outcome=differs]").count() < total
     assert page.locator(".ledger-count").inner_text() == f"{shown.count()} of {total} entries"

@@ -137,8 +137,8 @@ def test_ticks_of_figures_are_legible_on_a_phone(open_page):
 
 
 def test_long_names_break_between_their_words(open_page):
-    page = open_page("book/generated/api/latent/hmm.estimation.html", width=390, height=844)
-    name = page.locator("dl.py > dt .pre", has_text="learnable.latent").first
+    page = open_page("book/generated/api/features/variable_elimination.schedule.html", width=390, height=844)
+    name = page.locator("dl.py > dt .pre", has_text="learnable.features.variable_elimination").first
     assert name.locator("wbr").count() >= 3
     assert "anywhere" not in name.evaluate("e => getComputedStyle(e).overflowWrap + getComputedStyle(e).wordBreak")
     index = open_page("genindex.html", width=390, height=844)

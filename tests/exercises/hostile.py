@@ -386,7 +386,9 @@ WIRE = """
 import gc, json, os, struct
 from learnable.exercises.wire import Channel
 _wire = [c for c in gc.get_objects() if isinstance(c, Channel)][0]
+_home = [c for c in gc.get_objects() if type(c).__name__ == "Submission"][0]
 def forge(text, data=b"", lengths=None):
+    text = text[:-1] + f",{_home.requests}]"
     head = json.dumps([len(data)] if lengths is None else lengths).encode() + b"\\n" + text.encode()
     _wire.sock.sendall(struct.pack("<IQ", len(head), len(data)) + head + data)
 """

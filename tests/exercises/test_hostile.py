@@ -161,13 +161,15 @@ def test_forged_replies_never_break_the_grader(where, sandbox):
     send = (
         "import gc\nfrom learnable.exercises.wire import Channel\n"
         "_wire = [c for c in gc.get_objects() if isinstance(c, Channel)][0]\n"
+        "_home = [c for c in gc.get_objects() if type(c).__name__ == 'Submission'][0]\n"
     )
     short = dataclasses.replace(SHORT, questions={"q2": SHORT.questions["q2"]})
-    for document in FORGED:
+    numbered = [f"[*{document!r}, _home.requests]" for document in FORGED if isinstance(document, list)]
+    for document in [*map(repr, FORGED), *numbered]:
         if where == "cell":
-            cells = ["def cost_bayes(*args):\n    ...", f"{send}_wire.send({document!r})"]
+            cells = ["def cost_bayes(*args):\n    ...", f"{send}_wire.send({document})"]
         else:
-            cells = [f"{send}def cost_bayes(*args):\n    _wire.send({document!r})"]
+            cells = [f"{send}def cost_bayes(*args):\n    _wire.send({document})"]
         assert grade_cells(cells, short, sandbox, 3, LIMITS)["score"] == 0, document
     assert scores(grade(GOOD, sandbox)) == (5, 5)
 

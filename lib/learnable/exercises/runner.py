@@ -163,6 +163,7 @@ class Submission:
     def __init__(self, channel):
         self.channel = channel
         self.kept = []
+        self.requests = 0
         self.shell = _shell()
         self.names = self.shell.user_ns
         self.before = set(self.names)
@@ -172,9 +173,10 @@ class Submission:
 
     def serve(self):
         """Answer requests until the grader hangs up."""
-        self.say("ready")
+        self.channel.send(["ready"])
         while True:
             document, buffers = self.channel.receive()
+            self.requests += 1
             try:
                 action, *rest = document
                 getattr(self, f"do_{action}")(buffers, *rest)
@@ -184,8 +186,9 @@ class Submission:
                 self.say("error", list(describe_exception(error, self.names).values()))
 
     def say(self, *document, buffers=()):
+        """Answer a request; its number closes the answer."""
         with self.lock:
-            self.channel.send(list(document), buffers)
+            self.channel.send([*document, self.requests], buffers)
 
     def give(self, value):
         buffers = []

@@ -66,7 +66,7 @@ class Session(contextlib.AbstractContextManager):
         self.files = dict(files or {})
         self.remarks = []
         self.skipped = set()
-        self.fatal_calls = self.written = self.generation = 0
+        self.fatal_calls = self.written = self.generation = self._asked = 0
         self.printed = bytearray()
         self._channel = self._helpers = self._stopping = None
         self._excess = ""
@@ -181,6 +181,7 @@ class Session(contextlib.AbstractContextManager):
         self.generation += 1
         self._excess = ""
         self._known = {}
+        self._asked = 0
         ours, theirs = socket.socketpair()
         reading, output = os.pipe()
         try:
@@ -238,8 +239,8 @@ class Session(contextlib.AbstractContextManager):
         seconds = seconds or self.limits.call_seconds
         clock = _Clock(self.sandbox, seconds, self._end)
         try:
-            if document is not None:
-                self._channel.send(document, buffers, clock.sending())
+            self._asked += 1
+            self._channel.send(document, buffers, clock.sending())
             while True:
                 try:
                     reply, data = self._channel.receive(clock.deadline)
@@ -251,11 +252,16 @@ class Session(contextlib.AbstractContextManager):
                 if not isinstance(reply, list) or not reply:
                     raise Garbled("not a reply")
                 kind, *rest = reply
-                if kind in ("number", "callback"):
+                asks = kind in ("number", "callback")
+                if asks or 0 < rest[-1] < self._asked:
                     if time.monotonic() > clock.deadline and clock.used_up(asking=True):
                         raise Overdue
-                    self._serve(kind, rest, data, clock.sending())
-                elif kind == "value":
+                    if asks:
+                        self._serve(kind, rest, data, clock.sending())
+                    continue  # what a function sent beside its answer is not the answer of the next one
+                if rest.pop() != self._asked:
+                    raise Garbled("the answer to no request")
+                if kind == "value":
                     return decode(rest[0], data, self._dereference)
                 elif kind == "missing":
                     raise KeyError(document[1])
