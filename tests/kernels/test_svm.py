@@ -275,6 +275,14 @@ def test_coordinate_descent_against_liblinear(norm):
     assert ours.primal_ == pytest.approx(exact.dual, rel=1e-6)
 
 
+def test_points_far_from_the_margin_are_seldom_visited():
+    X = np.random.default_rng(0).normal(size=(3000, 5))
+    y = X[:, 0] + 0.3 * np.random.default_rng(1).normal(size=3000) > 0
+    fitted = svm.DualCoordinateSVM(C=10.0, tol=1e-6).fit(X, y)
+    assert fitted.n_iter_ <= 500  # more than 10,000 with every point in every sweep
+    assert 0.0 <= fitted.gap_ <= 1e-7 * fitted.primal_
+
+
 def test_too_few_sweeps_warn():
     X, y = overlapping(12, n=300, d=5, shift=0.5)
     with pytest.warns(UserWarning, match="raise max_iter"):

@@ -9,46 +9,91 @@ from numba import njit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from learnable._inner import dot, inner
 from learnable.linear.rules import LinearRule
 from learnable.validation import check_choice, check_rng, check_scalar
 from learnable.validation.tags import ONE_DISTANCE, unit_facts
 
+#: Knuth's linear congruential generator; its upper bits shuffle well enough, and numba compiles it in no time.
+_MULTIPLIER, _INCREMENT = np.uint64(6364136223846793005), np.uint64(1442695040888963407)
+_HALF = np.uint64(32)
+
 
 @njit(cache=True)
-def _coordinate_descent(X, y, C, ridge, order, tol, max_iter):
-    """Dual coordinate descent: alpha_i to its best value, one after the other; w = sum alpha_i y_i x_i is kept."""
+def _coordinate_descent(X, y, C, ridge, seed, tol, max_iter):
+    """Dual coordinate descent: alpha_i to its best value, one after the other; w = sum alpha_i y_i x_i is kept.
+
+    A point at a bound whose gradient is farther on the right side than any violation of the sweep before is set
+    aside (Hsieh et al. 2008, Sec. 3.2); the end is declared only after a sweep over all points.
+    """
     n, d = X.shape
     alpha, w = np.zeros(n), np.zeros(d)
-    curve = np.empty(n)
+    curve, active = np.empty(n), np.arange(n)
     for i in range(n):
-        curve[i] = X[i] @ X[i] + ridge
-    worst = np.inf
-    for sweep in range(max_iter):
-        worst = 0.0
-        for i in order[sweep % order.shape[0]]:
-            gradient = y[i] * (X[i] @ w) - 1.0 + ridge * alpha[i]
+        curve[i] = dot(X[i], X[i], d) + ridge
+    state = seed
+    size, highest, lowest = n, np.inf, -np.inf
+    visits = 0
+    while visits < max_iter * n:
+        above, below = 0.0, 0.0
+        whole = size == n
+        t = 0
+        while t < size:
+            state = state * _MULTIPLIER + _INCREMENT
+            other = t + np.int64((state >> _HALF) * np.uint64(size - t) >> _HALF)
+            i = active[other]
+            visits += 1
+            active[other], active[t] = active[t], i
+            row = X[i]
+            gradient = y[i] * dot(row, w, d) - 1.0 + ridge * alpha[i]
             projected = gradient
+            aside = False
             if alpha[i] <= 0.0:
-                projected = min(gradient, 0.0)
+                projected, aside = min(gradient, 0.0), gradient > highest
             elif alpha[i] >= C:
-                projected = max(gradient, 0.0)
-            worst = max(worst, abs(projected))
+                projected, aside = max(gradient, 0.0), gradient < lowest
+            if aside:
+                size -= 1
+                active[t], active[size] = active[size], i
+                continue
+            t += 1
+            above, below = max(above, projected), min(below, projected)
             if projected != 0.0 and curve[i] > 0.0:
                 new = min(max(alpha[i] - gradient / curve[i], 0.0), C)
                 change = (new - alpha[i]) * y[i]
                 alpha[i] = new
-                for j in range(d):
-                    w[j] += change * X[i, j]
+                if change != 0.0:
+                    for j in range(d):
+                        w[j] += change * row[j]
+        worst = max(above, -below)
+        highest = above if above > 0.0 else np.inf
+        lowest = below if below < 0.0 else -np.inf
         if worst <= tol:
-            return w, alpha, sweep + 1, worst
-    return w, alpha, max_iter, worst
+            if whole:
+                return w, alpha, -(-visits // n), worst
+            size, highest, lowest = n, np.inf, -np.inf
+    return w, alpha, max_iter, _worst(X, y, C, ridge, alpha, w)
+
+
+@inner
+def _worst(X, y, C, ridge, alpha, w):
+    """The largest violation of the optimality conditions."""
+    worst = 0.0
+    for i in range(len(y)):
+        gradient = y[i] * dot(X[i], w, len(w)) - 1.0 + ridge * alpha[i]
+        if alpha[i] > 0.0:
+            worst = max(worst, gradient)
+        if alpha[i] < C:
+            worst = max(worst, -gradient)
+    return worst
 
 
 class DualCoordinateSVM(LinearRule):
     r"""Linear soft-margin machine without intercept, by dual coordinate descent.
 
     Minimises ½‖w‖² + CΣξ_i (``norm=1``) or ½‖w‖² + ½CΣξ_i²
-    (``norm=2``), ξ_i = (1 - y_iw'x_i)_+. A sweep over all points costs O(nd).
+    (``norm=2``), ξ_i = (1 - y_iw'x_i)_+. A sweep over all points costs O(nd); points far from the margin are left out
+    of most sweeps.
 
     Parameters
     ----------
@@ -57,7 +102,7 @@ class DualCoordinateSVM(LinearRule):
     tol : float, default=1e-4
         Largest violation of the optimality conditions within a sweep.
     max_iter : int, default=1000
-        Sweeps at most; reaching it warns.
+        Most visits of a point on average, n at a time; reaching it warns.
     random_state : int, default=0
         Orders of the sweeps.
 
@@ -67,6 +112,8 @@ class DualCoordinateSVM(LinearRule):
     alpha_ : ndarray (n,)
     gap_ : float
         Duality gap.
+    n_iter_ : int
+        Visits of a point on average, rounded up.
 
     Examples
     --------
@@ -95,10 +142,10 @@ class DualCoordinateSVM(LinearRule):
         sweeps = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         signs = np.where(codes == 1, 1.0, -1.0)
         rng = check_rng(self.random_state)
-        order = np.array([rng.permutation(signs.size) for _ in range(8)])
+        seed = np.uint64(rng.integers(2**62))
         box, ridge = (C, 0.0) if self.norm == 1 else (np.inf, 1.0 / C)
         w, alpha, self.n_iter_, worst = _coordinate_descent(
-            np.ascontiguousarray(X), signs, box, ridge, order, tol, sweeps
+            np.ascontiguousarray(X), signs, box, ridge, seed, tol, sweeps
         )
         if worst > tol:
             warnings.warn(
@@ -110,7 +157,7 @@ class DualCoordinateSVM(LinearRule):
         paid = C * slack.sum() if self.norm == 1 else 0.5 * C * float(slack @ slack)
         self.primal_ = float(0.5 * w @ w + paid)
         self.dual_ = float(alpha.sum() - 0.5 * w @ w - 0.5 * ridge * float(alpha @ alpha))
-        self.gap_ = self.primal_ - self.dual_
+        self.gap_ = max(self.primal_ - self.dual_, 0.0)  # rounding may go below zero
         self.alpha_ = alpha
         return self._store(w, 0.0)
 
