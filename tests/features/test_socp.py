@@ -413,6 +413,25 @@ def test_c11_the_unit_of_x_changes_only_the_unit_of_w(scale):
         assert (other.get_support() == one.get_support()).all()
 
 
+@pytest.mark.parametrize("factor", [1e9, 1e-9])
+def test_guarantees_do_not_depend_on_the_unit_of_one_column(factor):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(60, 8))
+    y = (X[:, 0] + 0.5 * X[:, 3] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    units = np.where(np.arange(8) == 5, factor, 1.0)
+    plain, other = ClassMoments.from_data(X, y), ClassMoments.from_data(X * units, y)
+    covariances = [factor.T @ factor for factor in (other.factor1, other.factor2)]
+    known = ClassMoments.from_covariances(other.mu1, covariances[0], other.mu2, covariances[1])
+    machine, fisher = minimax_probability_machine(plain), fisher_direction(plain)
+    for moments in (other, known):
+        np.testing.assert_allclose(minimax_probability_machine(moments).eta, machine.eta, rtol=1e-9)
+        np.testing.assert_allclose(minimax_probability_machine(moments).w * units, machine.w, rtol=1e-6)
+        np.testing.assert_allclose(fisher_direction(moments).eta, fisher.eta, rtol=1e-9)
+        for level, feasible in ((machine.eta - 1e-4, True), (machine.eta + 1e-4, False)):
+            lower, upper = least_load(two_class_program(moments, level))
+            assert upper < 1 if feasible else lower > 1
+
+
 def test_c12_other_names_of_the_labels_turn_the_plane_round():
     X, y = two_classes(40, 50)
     for model in (SOCPSelector(0.9), SparseFisher(0.9, offset="equal_tails"), RobustSOCPSelector(0.8, delta=0.1)):

@@ -117,7 +117,8 @@ def solve_cone_program(program, *, start=None, method="columns", tol=1e-8, max_i
         found = _generate(scaled, active, _rescaled(start, unit), tol, max_iter)
     solution = _unscaled(found, unit)
     if not solution.converged:
-        warn_not_converged("solve_cone_program", solution.n_iter, solution.gap, tol, "raise max_iter or tol")
+        advice = "raise max_iter or tol, or bring the columns to one scale"
+        warn_not_converged("solve_cone_program", solution.n_iter, solution.gap, tol, advice)
     return solution
 
 

@@ -14,20 +14,34 @@ from scipy.linalg import cho_factor, cho_solve
 NULL = 1e-7  # a part of δ outside the span of the factors that is smaller, relatively, counts as rounding
 
 
+def column_units(delta, factors):
+    """A power of two for each feature, the size of its largest entry, or of its difference of means if it never varies.
+
+    Guarantees do not depend on units, but rounding does: a column 10⁹ times as large as the others would hide them.
+    """
+    sizes = np.max([np.abs(factor).max(axis=0, initial=0.0) for factor in factors], axis=0)
+    sizes = np.where(sizes > 0, sizes, np.abs(delta))
+    return np.exp2(np.floor(np.log2(np.where(sizes > 0, sizes, 1.0))))
+
+
+def span_of_rows(matrix):
+    """An orthonormal basis (in rows) of the row space, and the singular values that belong to it."""
+    _, values, rows = np.linalg.svd(matrix, full_matrices=False)
+    kept = values > values.max(initial=0.0) * max(matrix.shape) * np.finfo(float).eps
+    return rows[kept], values[kept]
+
+
 def least_load(program, max_iter=2000, tol=1e-9):
     """Bounds from below and above for the least Σ_i h_i c_i‖F_i w‖ subject to δ'w = 1.
 
     Cost O(n m²) once, then O(m³) for each step; steps end when the bounds agree to `tol` or are on one side of one.
     """
     factors = [cone.weight * cone.scale * cone.factor for cone in program.cones]
-    stacked = np.vstack(factors)
-    scale = np.abs(stacked).max(initial=0.0)
-    if scale == 0:
-        return 0.0, 0.0
-    _, values, rows = np.linalg.svd(stacked / scale, full_matrices=False)
-    rows = rows[values > values[0] * max(stacked.shape) * np.finfo(float).eps]
-    inside = rows @ program.delta
-    if np.linalg.norm(program.delta - rows.T @ inside) > NULL * np.linalg.norm(program.delta):
+    units = column_units(program.delta, factors)
+    factors, delta = [factor / units for factor in factors], program.delta / units
+    rows, _ = span_of_rows(np.vstack(factors))
+    inside = rows @ delta
+    if np.linalg.norm(delta - rows.T @ inside) > NULL * np.linalg.norm(delta):
         return 0.0, 0.0
     grams = [(f @ rows.T).T @ (f @ rows.T) for f in factors]
     theta = np.full(len(grams), 1 / len(grams))

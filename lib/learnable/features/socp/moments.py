@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from learnable.features.socp.feasibility import NULL, column_units, span_of_rows
 from learnable.validation import (
     Result,
     binary_codes,
@@ -20,8 +21,6 @@ from learnable.validation import (
     check_magnitude,
     check_symmetric,
 )
-
-NULL = 1e-7  # a part of the difference of the means that is smaller, relatively, counts as rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +96,7 @@ class ClassMoments(Result):
         Returns
         -------
         ClassMoments
-            With symmetric square roots as factors.
+            With square roots as factors: of the correlations, times the standard deviations.
 
         Examples
         --------
@@ -252,10 +251,13 @@ def _mean_and_factor(rows):
 
 
 def _root(covariance, name):
-    values, vectors = np.linalg.eigh(covariance)
+    """A factor F with F'F the covariance: the square root of the correlations, times the standard deviations."""
+    sizes = np.sqrt(np.clip(np.diagonal(covariance), 0.0, None))
+    units = np.where(sizes > 0, sizes, 1.0)
+    values, vectors = np.linalg.eigh(covariance / units / units[:, None])
     if values[0] < -1e-10 * max(abs(values[-1]), np.finfo(float).tiny):
         raise ValueError(f"{name} must be positive semidefinite, its smallest eigenvalue is {values[0]:.3g}")
-    return (vectors * np.sqrt(np.clip(values, 0, None))) @ vectors.T
+    return (vectors * np.sqrt(np.clip(values, 0, None))) @ vectors.T * sizes
 
 
 def _whiten(delta, factors):
@@ -263,20 +265,15 @@ def _whiten(delta, factors):
 
     None if the means are equal.
     """
-    size = np.linalg.norm(delta)
-    if size == 0:
+    if not np.any(delta):
         return None
-    stacked = np.vstack(factors)
-    scale = np.abs(stacked).max(initial=0.0)
-    if scale > 0:
-        _, values, rows = np.linalg.svd(stacked / scale, full_matrices=False)
-        kept = values > values[0] * max(stacked.shape) * np.finfo(float).eps
-        values, rows = values[kept] * scale, rows[kept]
-        outside = delta - rows.T @ (rows @ delta)
-    else:
-        outside = delta
-    if np.linalg.norm(outside) > NULL * size:
-        return outside / (outside @ delta)
+    units = column_units(delta, factors)
+    delta = delta / units
+    scaled = [factor / units for factor in factors]
+    rows, values = span_of_rows(np.vstack(scaled))
+    outside = delta - rows.T @ (rows @ delta)
+    if np.linalg.norm(outside) > NULL * np.linalg.norm(delta):
+        return outside / (outside @ delta) / units
     basis = rows.T / values
-    image = factors[0] @ basis
-    return basis, image.T @ image
+    image = scaled[0] @ basis
+    return basis / units[:, None], image.T @ image

@@ -173,7 +173,8 @@ class _ConeSelector(_LinearSelector):
             solution = solve_cone_program(program, start=start, tol=self.tol, max_iter=self.max_iter)
         if not solution.converged:
             name = type(self).__name__
-            warn_not_converged(name, solution.n_iter, solution.gap, self.tol, "raise max_iter or tol", stacklevel=5)
+            advice = "raise max_iter or tol, or bring the columns to one scale"
+            warn_not_converged(name, solution.n_iter, solution.gap, self.tol, advice, stacklevel=5)
         self.solution_ = solution
         self.status_ = solution.status
         self.dual_gap_ = solution.gap
