@@ -361,3 +361,10 @@ def test_a_schedule_finds_cheap_batches_behind_dear_ones(r):
             tries = [1 / hypergeom(n, r, k).pmf(0) for k in range(1, n - r + 1)]
             total[n] = min(cost[n - k] * t + total[n - k] for k, t in enumerate(tries, 1))
         np.testing.assert_allclose(rve_schedule(24, r, cost).cost_to_go, total, rtol=1e-9)
+
+
+@pytest.mark.parametrize("selector", [RVE, RVErS])
+def test_a_learner_that_is_none_is_refused_by_name(selector):
+    X = np.random.default_rng(0).integers(0, 2, (30, 4))
+    with pytest.raises(TypeError, match="estimator must be an estimator in scikit-learn's protocol, got int"):
+        selector(2).fit(X, X[:, 0])

@@ -9,12 +9,14 @@ from sklearn.utils.validation import validate_data
 from learnable.features.selectors import ColumnSelector
 from learnable.features.subsets import EstimatorSubsets, NaiveBayesSubsets
 from learnable.features.variable_elimination.search import rve, rvers
-from learnable.validation import check_class_labels
+from learnable.validation import check_class_labels, check_has
 
 
 class _Randomised(ColumnSelector):
     def _evaluator(self, X, y):
-        """The evaluator of subsets; checks the table and the labels."""
+        """The evaluator of subsets; checks the learner, the table and the labels."""
+        if self.estimator is not None:
+            check_has(self.estimator, "estimator", "fit predict get_params", "an estimator in scikit-learn's protocol")
         frame = X if hasattr(X, "iloc") and hasattr(X, "dtypes") else None
         X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
         if X.dtype.kind == "f" and np.isinf(X).any():
@@ -37,7 +39,7 @@ class _Randomised(ColumnSelector):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         own = tags.input_tags
-        if self.estimator is None:
+        if not hasattr(self.estimator, "__sklearn_tags__"):
             own.allow_nan = own.string = own.categorical = True
         else:
             inner = get_tags(self.estimator).input_tags
