@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learnable.features import FSSEM
 from learnable.latent import EMClusterer
-from learnable.latent.mixture import em, em_k
+from learnable.latent.mixture import _em, em, em_k
 from learnable.latent.mixture.gaussian import m_step
 
 
@@ -97,3 +97,24 @@ def test_merging_does_not_add_to_the_variances_twice(reg_covar):
 
 def test_a_cluster_without_variance_has_infinite_likelihood():
     assert m_step([[0.0], [0.0], [1.0], [3.0]], np.repeat(np.eye(2), 2, axis=0)).log_likelihood == np.inf
+
+
+def test_restarts_on_many_observations_see_a_sample_and_miss_nothing(monkeypatch):
+    rng = np.random.default_rng(5)
+    centres = np.array([[0, 0], [3, 0], [0, 3], [9, 9], [12, 9], [30, 0]])
+    X = centres[rng.integers(0, 6, 12_000)] + rng.normal(size=(12_000, 2))
+    work, plain = [], _em.run_em
+
+    def counted(XT, mixture, rules):
+        run = plain(XT, mixture, rules)
+        work.append(XT.shape[1] * len(run.log_likelihoods))
+        return run
+
+    monkeypatch.setattr(_em, "run_em", counted)
+    single = [em(X, 6, n_restarts=1, random_state=seed).log_likelihood for seed in range(10)]
+    alone = sum(work)
+    work.clear()
+    found = em(X, 6, n_restarts=10, random_state=0)
+    assert max(single) - min(single) > 400, "there is something to miss"
+    assert found.converged and found.log_likelihood > max(single) - 0.1
+    assert sum(work) < alone / 2

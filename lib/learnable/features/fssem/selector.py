@@ -80,7 +80,8 @@ class FSSEM(SelectorMixin, ClusterMixin, BaseEstimator):
     max_features : int, default=None
         The forward search ends with so many.
     tol : float, default=1e-4
-        EM stops when the log-likelihood changes by less.
+        EM stops when the log-likelihood changes by less; with more than 2,000 observations, by less for
+        each 2,000.
     max_iter : int, default=500
         Most steps of a run of EM or k-means.
     reg_covar : float, default=1e-6

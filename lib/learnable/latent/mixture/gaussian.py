@@ -6,6 +6,9 @@ times on small tables. Starts, as Dy and Brodley (2004, Sec. 6.3 and 6.5) compar
 - ``"kmeans"``: k-means from random observations, `n_restarts` times, the run of EM with the highest likelihood wins;
 - ``"random"``: means at random observations, the covariance of all the data, `n_restarts` times;
 - ``"refined"``: k-means on ten small subsamples, their centres clustered again (Bradley and Fayyad 1998); one run.
+
+With more than `LARGE` observations the restarts run on a sample of them, and the best goes on with all: which of several
+optima is the highest shows in a few thousand observations as well as in a million.
 """
 
 from __future__ import annotations
@@ -32,6 +35,9 @@ from learnable.validation import (
 INITS = ("kmeans", "random", "refined")
 SUBSAMPLES, SHARE = 10, 0.1  # the refinement: ten subsamples of a tenth of the data
 LLOYD_STEPS = 100
+LARGE = 2000  # observations; of more, restarts see a sample, and `tol` grows with their number
+COARSER, COARSE_STEPS = 100, 100  # a restart on a sample stops at a hundred times the tolerance, or so many steps
+PER_PARAMETER = 10  # observations of the sample for each free parameter, at least
 SHARES = 1e-6  # how far the memberships of an observation may be from a sum of one
 
 
@@ -112,11 +118,12 @@ def em(
     init : {"kmeans", "random", "refined"}, default="kmeans"
         How to start, see the top of this module.
     n_restarts : int, default=10
-        Runs of EM for the first two ways to start; the highest likelihood is kept.
+        Runs of EM for the first two ways to start; the highest likelihood is kept. With more than 2,000 observations
+        they see a sample, and the best is finished with all.
     memberships : array-like of shape (N, n_components), optional
         Start from one M-step with these instead; rows sum to one.
     tol : float, default=1e-4
-        Stop when the log-likelihood changes by less.
+        Stop when the log-likelihood changes by less; with more than 2,000 observations, by less for each 2,000.
     max_iter : int, default=500
         Most steps.
     reg_covar : float, default=1e-6
@@ -207,7 +214,7 @@ class EMClusterer(ClusterMixin, DensityMixin, BaseEstimator):
     n_restarts : int, default=10
         Runs of EM for the first two ways to start.
     tol : float, default=1e-4
-        Stop when the log-likelihood changes by less.
+        Stop when the log-likelihood changes by less; with more than 2,000 observations, by less for each 2,000.
     max_iter : int, default=500
         Most steps of EM.
     reg_covar : float, default=1e-6
@@ -309,7 +316,7 @@ def em_rules(X, reg_covar, tol, max_iter):
     reg_covar = check_scalar(reg_covar, "reg_covar", low=0, high=1, closed="neither")
     tol = check_scalar(tol, "tol", low=0)
     max_iter = check_scalar(max_iter, "max_iter", low=1, high=10**6, integer=True)
-    return _em.EMRules(reg_covar * X.var(axis=0), tol, max_iter)
+    return _em.EMRules(reg_covar * X.var(axis=0), tol * max(1.0, len(X) / LARGE), max_iter)
 
 
 def posteriors(X, fit):
@@ -327,13 +334,27 @@ def best_run(X, k, start, rules, rng):
     XT = _em.columns_first(X - centre)
     if memberships is not None:
         return finished(XT, centre, _em.run_em(XT, _em.weighted_moments(XT, memberships), rules), rules)
-    best = None
-    for _ in range(1 if init == "refined" or k == 1 else n_restarts):
-        run = _em.run_em(XT, _start(XT, k, init, rng), rules)
-        # runs that end at one optimum differ by rounding: the first of them stays, whatever the units
-        if best is None or run.log_likelihoods[-1] > best.log_likelihoods[-1] + 10 * rules.tol:
-            best = run
-    return finished(XT, centre, best, rules)
+    restarts = 1 if init == "refined" or k == 1 else n_restarts
+    size = max(LARGE, PER_PARAMETER * n_parameters(k, len(XT)))
+    if restarts == 1 or XT.shape[1] <= size:
+        best = None
+        for _ in range(restarts):
+            run = _em.run_em(XT, _start(XT, k, init, rng), rules)
+            # runs that end at one optimum differ by rounding: the first of them stays, whatever the units
+            if best is None or run.log_likelihoods[-1] > best.log_likelihoods[-1] + 10 * rules.tol:
+                best = run
+        return finished(XT, centre, best, rules)
+    sample = np.ascontiguousarray(XT[:, rng.choice(XT.shape[1], size, replace=False)])
+    loose = rules._replace(tol=COARSER * rules.tol * size / XT.shape[1], max_iter=min(COARSE_STEPS, rules.max_iter))
+    runs = []  # that end at different optima
+    for _ in range(restarts):
+        run = _em.run_em(sample, _start(sample, k, init, rng), loose)
+        if all(abs(run.log_likelihoods[-1] - other.log_likelihoods[-1]) > 10 * loose.tol for other in runs):
+            runs.append(run)
+    # On the sample the optimum that fits it too closely would win; all observations decide.
+    first = [_em.run_em(XT, run.mixture, rules._replace(max_iter=1)) for run in runs]
+    best = max(first, key=lambda run: run.log_likelihoods[-1])
+    return finished(XT, centre, _em.run_em(XT, best.mixture, rules), rules)
 
 
 def finished(XT, centre, run, rules):

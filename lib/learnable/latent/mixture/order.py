@@ -117,7 +117,8 @@ def em_k(
     n_restarts : int, default=10
         Runs of EM with `max_components` for the first two ways to start.
     tol : float, default=1e-4
-        A run of EM stops when the log-likelihood changes by less.
+        A run of EM stops when the log-likelihood changes by less; with more than 2,000 observations, by less for
+        each 2,000.
     max_iter : int, default=500
         Most steps of a run.
     reg_covar : float, default=1e-6
