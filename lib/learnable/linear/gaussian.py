@@ -20,6 +20,9 @@ from learnable.validation import check_choice, check_magnitude, check_probabilit
 
 __all__ = ["FisherLDA", "GaussianBayes"]
 
+FAR = 100.0  # a mean so many standard deviations from the origin costs two digits
+BLOCK = 16_384  # numbers that are worked on at a time
+
 
 def _factor(S, name):
     """Cholesky factor of a covariance; whether it is singular is asked of the correlations, which know no units."""
@@ -38,24 +41,40 @@ def _discriminants(X, means, factors, priors):
     with np.errstate(divide="ignore"):
         log_priors = np.log(priors)
     for i, (m, L) in enumerate(zip(means, factors, strict=True)):
-        z = linalg.solve_triangular(L, (X - m).T, lower=True, check_finite=False)
-        scores[:, i] = log_priors[i] - np.log(np.diag(L)).sum() - 0.5 * np.einsum("ij,ij->j", z, z)
+        whiten = linalg.solve_triangular(L, np.eye(len(m)), lower=True, check_finite=False).T
+        constant = log_priors[i] - np.log(np.diag(L)).sum()
+        for rows in _blocks(*X.shape):
+            z = (X[rows] - m) @ whiten
+            scores[rows, i] = constant - 0.5 * np.einsum("ij,ij->i", z, z)
     return scores
 
 
-class _CentredRule(LinearRule):
-    """A linear rule that is evaluated around the mean of the sample, so that far from the origin nothing cancels."""
+def _blocks(n, d):
+    """Slices of rows whose copies stay in the cache of a core."""
+    size = max(16, BLOCK // d)
+    return (slice(start, start + size) for start in range(0, n, size))
 
-    def _store_around(self, centre, w, constant):
-        """Keep h(x) = w'(x - centre) + constant, and the same as ``coef_`` and ``intercept_``."""
-        self._centre, self._constant = centre, np.atleast_1d(constant)
-        return self._store(w, constant - np.asarray(w) @ centre)
+
+class _CentredRule(LinearRule):
+    """A linear rule that far from the origin is evaluated around the mean of the sample, so that nothing cancels."""
+
+    def _store_around(self, parts, w, constant):
+        """Keep h(x) = w'(x - mean) + constant, and the same as ``coef_`` and ``intercept_``."""
+        far = np.any(np.abs(parts.mean) > FAR * np.sqrt(np.diag(parts.cov_within)))
+        self._centre, self._constant = parts.mean if far else None, np.atleast_1d(constant)
+        return self._store(w, constant - np.asarray(w) @ parts.mean)
 
     def decision_function(self, X):
         """h(x) = w'x + w0: for two classes one column, class 1 where it is not negative; else one for each class."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        scores = (X - self._centre) @ self.coef_.T + self._constant
+        if self._centre is None:
+            scores = X @ self.coef_.T + self.intercept_
+        else:
+            scores = np.empty((len(X), len(self.coef_)))
+            for rows in _blocks(*X.shape):
+                np.matmul(X[rows] - self._centre, self.coef_.T, out=scores[rows])
+            scores += self._constant
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
 
@@ -108,8 +127,8 @@ class GaussianBayes(_CentredRule):
             with np.errstate(divide="ignore"):
                 constants = np.log(self.priors_) - 0.5 * np.einsum("kd,kd->k", W, means)
             if k == 2:
-                return self._store_around(parts.mean, W[1] - W[0], constants[1] - constants[0])
-            return self._store_around(parts.mean, W, constants)
+                return self._store_around(parts, W[1] - W[0], constants[1] - constants[0])
+            return self._store_around(parts, W, constants)
         self.covariances_ = (1 - s) * parts.covariances + s * S
         self._factors = [_factor(S, label) for S, label in zip(self.covariances_, self.classes_, strict=True)]
         return self
@@ -178,12 +197,12 @@ class FisherLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _CentredRule)
         self.scalings_, self.criterion_ = _fisher_coordinates(parts, size)
         if k == 2:
             w = solve_symmetric(parts.cov_within, parts.means[1] - parts.means[0])
-            return self._store_around(parts.mean, *self._cut(w, X, codes, weights, parts))
+            return self._store_around(parts, *self._cut(w, X, codes, weights, parts))
         means = parts.means - parts.mean
         W = solve_symmetric(parts.cov_within, means.T).T
         constants = -0.5 * np.einsum("kd,kd->k", W, means)
         return self._store_around(
-            parts.mean, W, constants + (np.log(parts.priors) if self.final == "gaussian" else 0.0)
+            parts, W, constants + (np.log(parts.priors) if self.final == "gaussian" else 0.0)
         )
 
     def _cut(self, w, X, codes, weights, parts):
