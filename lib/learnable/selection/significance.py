@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from learnable.selection.multiple_tests import holm_pvalues
 from learnable.selection.ranking import (
@@ -197,8 +197,8 @@ def friedman_test(accuracy):
     chi2 = N * (c - 1) * between / spread
     rest = N * (c - 1) - chi2
     f = (N - 1) * chi2 / rest if rest > 1e-9 * chi2 else np.inf
-    laws = stats.chi2(c - 1), stats.f(c - 1, (c - 1) * (N - 1))
-    return FriedmanTest(float(chi2), float(laws[0].sf(chi2)), float(f), float(laws[1].sf(f)), N, c)
+    tail = special.fdtrc(c - 1, (c - 1) * (N - 1), f)
+    return FriedmanTest(float(chi2), float(special.chdtrc(c - 1, chi2)), float(f), float(tail), N, c)
 
 
 def nemenyi_difference(n_classifiers, n_sets, *, level=0.05):
