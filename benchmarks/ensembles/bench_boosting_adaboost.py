@@ -145,7 +145,7 @@ SCALE = 10 if bench.smoke else 1
 
 GRID = ((1, 300, 20), (3, 100, 20), (3, 100, 50))
 for depth, rounds, d in GRID[:2] if bench.smoke else GRID:
-    for n in bench.sizes([10_000, 30_000, 80_000]):
+    for n in bench.sizes([5000, 20_000, 80_000]):
         X, y = many_rows(n, d)
         bench.compare(
             f"gradient boosting by rows, binned, depth {depth}, {rounds} rounds, {d} features",
@@ -169,8 +169,8 @@ def stumps_of_scikit_learn(X, y, rounds):
 
 
 STUMPS = {**PEERS, "XGBoost exact": lambda *task: by_xgboost(*task, method="exact")}
-# Below 10,000 rows ours looks at every cut, as XGBoost's exact method does; LightGBM bins all the same.
-for n in bench.sizes([1000, 2500, 5000]):
+# Below 2,000 rows ours looks at every cut, as XGBoost's exact method does; LightGBM bins all the same.
+for n in bench.sizes([500, 1000, 1900]):
     X, y = many_rows(n, 20)
     bench.compare(
         "gradient boosting by rows, every cut, depth 1, 300 rounds, 20 features; LightGBM has bins",

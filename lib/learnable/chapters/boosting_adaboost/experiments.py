@@ -123,7 +123,7 @@ def noisy_square(random_state, *, n, rounds):
     X = random_state.random((n, 2))
     y = np.where(X.sum(axis=1) > 1, 1, -1)
     y = np.where(random_state.random(n) < 0.2, -y, y)
-    model = AdaBoost(nu=0.5) if rounds == "root n" else AdaBoost(n_rounds=20 * n)
+    model = AdaBoost(nu=0.5, max_bins=None) if rounds == "root n" else AdaBoost(n_rounds=20 * n, max_bins=None)
     grid = (np.arange(60) + 0.5) / 60
     mesh = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
     # The mesh replaces test points: on the diagonal itself, a sixtieth of the square, both answers count alike.
@@ -203,7 +203,7 @@ def _sets(name, random_state):
 def margin_theorem(random_state, *, data):
     """How often the share of margins ≤ γ exceeds its product bound, and how near it comes."""
     X, y = _sets(data, random_state)
-    vote = AdaBoost(n_rounds=200).fit(X, y)
+    vote = AdaBoost(n_rounds=200, max_bins=None).fit(X, y)
     margins = y * vote.staged_decision_function(X) / np.cumsum(vote.alphas_)[:, None]
     gamma = np.linspace(0, 0.6, 61)
     bound = np.array([margin_bound(vote.errors_, g) for g in gamma]).T
@@ -327,8 +327,8 @@ def income(random_state, *, method):
     else:
         kinds = {
             "logistic regression": LogisticRegression(max_iter=2000),
-            "AdaBoost": AdaBoost(n_rounds=200),
-            "boosted trees": GradientBoostedTrees(n_rounds=150),
+            "AdaBoost": AdaBoost(n_rounds=200, max_bins=None),
+            "boosted trees": GradientBoostedTrees(n_rounds=150, max_bins=None),
         }
         columns = make_column_transformer(
             (OneHotEncoder(handle_unknown="ignore", sparse_output=False), nominal), (StandardScaler(), ~nominal)
