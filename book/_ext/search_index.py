@@ -4,7 +4,7 @@ Sphinx's own index is one file that every page would load, ranks helper function
 only some pages are written. Here each page leaves its entries beside its doctree when it is written, and the end of a
 build puts together those of all pages: a build of one page and a build of all give the same files.
 
-    _static/search_index/shards.js    the names of the others
+    _static/search_index/shards.js    the names of the others, and topics that the book does not have yet
     _static/search_index/<part>.js    the entries of one part of the book, loaded when a reader starts to search
 
 The browser's half is in `book/_static/search/`.
@@ -25,6 +25,7 @@ from sphinx import addnodes
 SECTION = 1300
 OBJECTS = ("class", "function", "method", "data", "exception")
 GLOSSARY = "book/data/glossary.yml"
+NOT_YET = "book/data/not_yet.yml"
 SKIPPED = (
     nodes.literal_block,
     nodes.doctest_block,
@@ -171,7 +172,18 @@ def keep_page(app, page, template, context, doctree):
 
 def glossary(app):
     """The terms of the glossary, with the section that explains each."""
-    path = Path(app.srcdir) / GLOSSARY
+    return _stored(app, GLOSSARY)
+
+
+def not_yet(app):
+    """Topics that no chapter teaches: [names, title and address of the nearest page] each."""
+    titles = app.env.titles
+    rows = [(topic["names"], topic["nearest"]) for topic in _stored(app, NOT_YET) if topic["nearest"] in titles]
+    return [[names, _clean(plain(titles[page])), app.builder.get_target_uri(page)] for names, page in rows]
+
+
+def _stored(app, name):
+    path = Path(app.srcdir) / name
     return yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
@@ -216,7 +228,8 @@ def write_index(app, failure):
         (folder / f"{name}.js").write_text(f"learnableSearch.add({rows});\n", encoding="utf-8")
     # Chapters first: they are what most readers look for.
     names = sorted(made, key=lambda name: (name in ("book", "reference"), name))
-    (folder / "shards.js").write_text(f"learnableSearch.load({json.dumps(names)});\n", encoding="utf-8")
+    absent = json.dumps(not_yet(app), ensure_ascii=False)
+    (folder / "shards.js").write_text(f"learnableSearch.load({json.dumps(names)}, {absent});\n", encoding="utf-8")
     (Path(app.outdir) / "searchindex.js").unlink(missing_ok=True)
 
 

@@ -75,6 +75,20 @@ def test_typing_finds_what_is_not_finished_and_forgives_a_slip(open_page):
     assert "Nothing found" in page.locator(f"{DIALOG} .search-status").inner_text()
 
 
+def test_what_the_book_does_not_have_is_said_with_the_nearest(open_page):
+    page = open_page(FIRST)
+    open_search(page)
+    for query, nearest in (("t-SNE", "unsupervised_feature_selection"), ("umap", "unsupervised_feature_selection")):
+        found = ask(page, query)
+        assert nearest in found[0] and len(found) <= 6, found
+        assert f"Not in this book yet: {query}." in page.locator(f"{DIALOG} .search-status").inner_text()
+        assert f"none is about {query} yet" in page.locator(f"{DIALOG} .search-absent").inner_text()
+    found = ask(page, "blockchain")
+    status = page.locator(f"{DIALOG} .search-status").inner_text()
+    assert len(found) <= 5 and ("Not in this book: blockchain" in status or "Nothing found" in status)
+    assert len(ask(page, "margin")) == 12 and "first 12" in page.locator(f"{DIALOG} .search-status").inner_text()
+
+
 def test_a_result_names_its_section_and_shows_the_words(open_page):
     page = open_page(FIRST)
     open_search(page)

@@ -170,13 +170,13 @@ def test_a_weight_of_zero_has_no_say():
     np.testing.assert_array_equal(some.leaf[keep], alone.leaf)
 
 
-def test_auto_is_exact_below_two_thousand_rows():
-    assert bins_wanted("auto", 1_999) is None and bins_wanted("auto", 2_000) == 256
-    X = np.random.default_rng(0).normal(size=(2_000, 2))
+def test_auto_is_exact_below_twenty_five_hundred_rows():
+    assert bins_wanted("auto", 2_499) is None and bins_wanted("auto", 2_500) == 256
+    X = np.random.default_rng(0).normal(size=(2_500, 2))
     assert isinstance(RegressionTree(3).prepare(X).features, BinnedFeatures)
     assert isinstance(RegressionTree(9).prepare(X).features, SortedFeatures)
     assert isinstance(RegressionTree(3, max_bins=None).prepare(X).features, SortedFeatures)
-    assert isinstance(StumpERM().prepare(X[:1_999]).features, SortedFeatures)
+    assert isinstance(StumpERM().prepare(X[:2_499]).features, SortedFeatures)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ window.learnableSearch = (function () {
   const engine = new window.learnableSearchEngine.Engine();
   const waiting = [];
   const boxes = [];
-  let expected = null, arrived = 0, busy = false;
+  const NEAREST = 5; // results for a query with words that the book does not have
+  let expected = null, arrived = 0, busy = false, absent = [];
 
   function ready() { return expected !== null && arrived === expected && !waiting.length; }
 
@@ -35,8 +36,10 @@ window.learnableSearch = (function () {
     if (!busy) { busy = true; setTimeout(work, 0); }
   }
 
-  function load(names) {
+  /* Take the names of the shards, and the topics without a chapter: [names, title and address of the nearest] each. */
+  function load(names, topics) {
     expected = names.length;
+    absent = topics || [];
     names.forEach(function (name) {
       const script = document.createElement('script');
       script.src = root + '_static/search_index/' + name + '.js';
@@ -74,6 +77,22 @@ window.learnableSearch = (function () {
     return row;
   }
 
+  /* The topic without a chapter that a query names, or undefined. */
+  function missingTopic(text) {
+    const phrase = window.learnableSearchEngine.phrase;
+    return absent.find(function (topic) {
+      return topic[0].some(function (name) { return phrase(name) === phrase(text); });
+    });
+  }
+
+  function apology(text, topic) {
+    const row = element('li', 'search-absent'), link = element('a', 'search-hit');
+    link.href = root + topic[2];
+    link.append(element('span', 'search-name', topic[1]), element('span', 'search-where', 'The nearest chapter: none is about ' + text + ' yet'));
+    row.append(link);
+    return row;
+  }
+
   function Box(form) {
     const box = this;
     this.form = form;
@@ -93,13 +112,19 @@ window.learnableSearch = (function () {
 
   Box.prototype.refresh = function () {
     const text = this.input.value.trim();
-    const results = text ? engine.search(text, this.limit) : [];
-    this.list.replaceChildren.apply(this.list, results.map(item));
-    this.list.hidden = !results.length;
+    const topic = text && ready() ? missingTopic(text) : undefined;
+    const unknown = text && ready() ? engine.unknown(text) : [];
+    const limit = topic || unknown.length ? NEAREST : this.limit;
+    const results = text ? engine.search(text, limit) : [];
+    const rows = (topic ? [apology(text, topic)] : []).concat(results.map(item));
+    this.list.replaceChildren.apply(this.list, rows);
+    this.list.hidden = !rows.length;
     let said = '';
     if (text && !ready()) said = 'Reading the index …';
-    else if (text) said = results.length ? (results.length < this.limit ? results.length : 'The first ' + this.limit) + ' results' : 'Nothing found. Fewer or other words may help.';
-    if (results.length === 1 && ready()) said = '1 result';
+    else if (topic) said = 'Not in this book yet: ' + text + '.' + (results.length ? ' Pages that mention it or something near:' : '');
+    else if (text && !results.length) said = 'Nothing found. Fewer or other words may help.';
+    else if (unknown.length) said = 'Not in this book: ' + unknown.join(', ') + '. The nearest words:';
+    else if (text) said = results.length === 1 ? '1 result' : (results.length < limit ? results.length : 'The first ' + limit) + ' results';
     if (this.status.textContent !== said) this.status.textContent = said;
     this.form.dataset.shown = ready() ? text : '';
     this.form.dataset.ready = ready() ? 'yes' : 'no';

@@ -88,15 +88,41 @@ window.learnableSearchEngine = (function () {
     return value;
   }
 
-  Engine.prototype.search = function (text, limit) {
+  /* Whether a word of the book is, or begins with, this one. */
+  Engine.prototype.knows = function (word, whole) { return this.index.search(word, { prefix: !whole }).length > 0; };
+
+  /* A query with the words that the book writes apart: "crossvalidation" as "cross validation". */
+  Engine.prototype.spelled = function (text) {
+    const engine = this;
+    return text.replace(WORD, function (word) {
+      if (word.length < 8 || engine.knows(word)) return word;
+      for (let at = 4; at <= word.length - 4; at += 1) {
+        const parts = [word.slice(0, at), word.slice(at)];
+        if (parts.every(function (part) { return term(part) && engine.knows(part, true); })) return parts.join(' ');
+      }
+      return word;
+    });
+  };
+
+  /* The words of a query that the book does not have. */
+  Engine.prototype.unknown = function (text) {
+    const engine = this;
+    return words(this.spelled(text)).filter(function (word) { return term(word) && !engine.knows(word); });
+  };
+
+  /* Results for a query, best first. One letter beside words that the book does not have finds nothing. */
+  Engine.prototype.search = function (asked, limit) {
     const entries = this.entries;
+    const text = this.spelled(asked);
     const query = { text: text.trim(), terms: Array.from(new Set(terms(text))), phrase: phrase(text), isName: isName(text),
       name: fold(text.trim().split('.').pop()) };
     if (!query.terms.length) return [];
+    const missing = this.unknown(text).map(term);
+    const says = function (word) { return word.length > 1 && (word.length > 3 || !missing.includes(word)); };
+    if (missing.length && !query.terms.some(says)) return [];
     const last = query.terms[query.terms.length - 1];
-    const index = this.index;
-    const unknown = new Set(query.terms.filter(function (word) { return !index.search(word, { prefix: true }).length; }));
-    const found = index.search(text, {
+    const unknown = new Set(missing);
+    const found = this.index.search(text, {
       boost: FIELDS,
       // Only the word that is being typed may be a beginning; a word that the book does not know forgives slips.
       prefix: function (word) { return word === last && word.length > 1; },
@@ -140,5 +166,5 @@ window.learnableSearchEngine = (function () {
     return pieces.filter(function (piece) { return piece[0]; });
   }
 
-  return { Engine: Engine, snippet: snippet, fold: fold, term: term };
+  return { Engine: Engine, snippet: snippet, fold: fold, term: term, phrase: phrase };
 })();

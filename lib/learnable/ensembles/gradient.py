@@ -131,7 +131,7 @@ class GradientBoost(BinaryBoost):
     max_bins : {"auto"}, int or None
         Bins for each feature in the search for stumps or trees that `base` names: None tries every cut, a number from 2
         to 256 puts thresholds on the edges of bins, which loses nothing for a feature with at most so many different
-        values; ``"auto"`` is 256 from 2,000 rows on and None below.
+        values; ``"auto"`` is 256 from 2,500 rows on and None below.
 
     Attributes
     ----------

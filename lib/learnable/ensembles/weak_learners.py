@@ -77,7 +77,7 @@ class StumpERM:
     ----------
     max_bins : {"auto"}, int or None
         None tries every cut. A number from 2 to 256 bins the features first: thresholds lie on the edges of bins, and a
-        feature with at most so many different values loses nothing. ``"auto"`` is 256 from 2,000 rows on.
+        feature with at most so many different values loses nothing. ``"auto"`` is 256 from 2,500 rows on.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from learnable.validation import check_scalar
 
 __all__ = ["BinnedFeatures", "bins_wanted"]
 
-_MANY_ROWS = 2_000
+_MANY_ROWS = 2_500
 _MOST = 256
 _SAMPLE = 50_000  # rows from which quantiles are estimated
 
@@ -29,7 +29,7 @@ def bins_wanted(max_bins, n):
     Parameters
     ----------
     max_bins : {"auto"}, int or None
-        ``"auto"`` is 256 from 2,000 rows on and None below.
+        ``"auto"`` is 256 from 2,500 rows on and None below.
     n : int
 
     Examples

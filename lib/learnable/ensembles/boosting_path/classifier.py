@@ -41,7 +41,7 @@ class BoostedPathClassifier(GradientBoost):
     max_bins : {"auto"}, int or None, default="auto"
         Bins for each feature in the search for stumps or trees of given depth: None tries every cut, a number from 2 to
         256 puts thresholds on the edges of bins, which loses nothing for a feature with at most so many different
-        values; ``"auto"`` is 256 from 2,000 rows on and None below.
+        values; ``"auto"`` is 256 from 2,500 rows on and None below.
 
     Attributes
     ----------
