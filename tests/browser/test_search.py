@@ -40,7 +40,7 @@ def test_forty_queries_find_their_page_first(open_page):
         address, _, section = found[0].partition("#") if found else ("nothing", "", "")
         if address != wanted["page"] + ".html" or wanted.get("section", section) != section:
             wrong.append(f"{wanted['query']}: {found[:1]}")
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
     assert page.errors == [] and page.outside == []
 
 

@@ -91,14 +91,22 @@ window.learnableSearchEngine = (function () {
   /* Whether a word of the book is, or begins with, this one. */
   Engine.prototype.knows = function (word, whole) { return this.index.search(word, { prefix: !whole }).length > 0; };
 
+  /* Whether some entry has these words side by side. */
+  Engine.prototype.writes = function (text) {
+    const wanted = phrase(text);
+    return this.entries.some(function (entry) {
+      return [entry.title, entry.keywords, entry.text].some(function (part) { return phrase(part).includes(wanted); });
+    });
+  };
+
   /* A query with the words that the book writes apart: "crossvalidation" as "cross validation". */
   Engine.prototype.spelled = function (text) {
     const engine = this;
     return text.replace(WORD, function (word) {
       if (word.length < 8 || engine.knows(word)) return word;
       for (let at = 4; at <= word.length - 4; at += 1) {
-        const parts = [word.slice(0, at), word.slice(at)];
-        if (parts.every(function (part) { return term(part) && engine.knows(part, true); })) return parts.join(' ');
+        const parts = [word.slice(0, at), word.slice(at)], apart = parts.join(' ');
+        if (parts.every(function (part) { return term(part) && engine.knows(part, true); }) && engine.writes(apart)) return apart;
       }
       return word;
     });

@@ -7,8 +7,8 @@ times on small tables. Starts, as Dy and Brodley (2004, Sec. 6.3 and 6.5) compar
 - ``"random"``: means at random observations, the covariance of all the data, `n_restarts` times;
 - ``"refined"``: k-means on ten small subsamples, their centres clustered again (Bradley and Fayyad 1998); one run.
 
-With more than `LARGE` observations the restarts run on a sample of them, and the best goes on with all: which of several
-optima is the highest shows in a few thousand observations as well as in a million.
+With more than `LARGE` observations the restarts run on a sample of them; all observations choose among the optima that
+were found, and finish the best.
 """
 
 from __future__ import annotations
