@@ -201,9 +201,7 @@ class FisherLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _CentredRule)
         means = parts.means - parts.mean
         W = solve_symmetric(parts.cov_within, means.T).T
         constants = -0.5 * np.einsum("kd,kd->k", W, means)
-        return self._store_around(
-            parts, W, constants + (np.log(parts.priors) if self.final == "gaussian" else 0.0)
-        )
+        return self._store_around(parts, W, constants + (np.log(parts.priors) if self.final == "gaussian" else 0.0))
 
     def _cut(self, w, X, codes, weights, parts):
         """Direction, and the constant at the mean of the sample."""
