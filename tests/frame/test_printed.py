@@ -102,6 +102,19 @@ def test_rows_may_be_figures_of_one_setting_named_in_braces(chapter, monkeypatch
     assert one.table.address("theirs", "error") == ("races", {"n": 10}, "b error")
 
 
+def test_a_lecture_shows_places_of_a_table_with_their_verdicts(chapter, monkeypatch, capsys):
+    found = chapter(TABLE + SECONDS + REASON)
+    monkeypatch.setattr(printed, "record", lambda slug: found)
+    printed.show_printed("demo", "table_2", "10 | theirs", "100")
+    shown = capsys.readouterr().out
+    assert "10 | theirs: printed 0.40, measured 41.0 ± 0.1, ✗ differs, because a share in place of percent" in shown
+    assert "100 | ours: printed 0.30, measured 0.300 ± 0.001, ✓ reproduced" in shown
+    assert "10 | ours" not in shown
+    for table, places in (("table_3", ["100"]), ("table_2", []), ("table_2", ["100 | elapsed"])):
+        with pytest.raises(ValueError, match=r"no printed table|name places as"):
+            printed.show_printed("demo", table, *places)
+
+
 def test_a_cell_without_partner_needs_a_reason(chapter):
     with pytest.raises(LookupError, match="rows of races agree"):
         chapter(TABLE + REASON)

@@ -7,15 +7,13 @@ part of a table cannot be left out and no verdict is typed.
 from __future__ import annotations
 
 from learnable._html import render
-from learnable.book.claims import with_error
-from learnable.book.printed import record, sentence
+from learnable.book.printed import MARKS, record, sentence
 from learnable.book.study_results import CHAPTERS
 from learnable.book.verdicts import QUANTITIES, VERDICTS
 from tools.project import raw
 from tools.site import TEMPLATES
 
 FOLDER = "book/generated/records"
-MARKS = {"reproduced": "✓", "differs": "✗", "not decided": "?", "not run": "–"}
 
 
 def has_record(chapter):
@@ -65,15 +63,12 @@ def _table(one):
 
 
 def _cell(entry):
-    shown = None
-    if entry.measured is not None:
-        shown = with_error(entry.measured, entry.se) if entry.se else f"{entry.measured:.4g}"
     needed = entry.judgement.repetitions if entry.judgement else None
     margin = f"within ± {entry.judgement.margin:.2g} of the printed figure" if entry.judgement else ""
     decide = f"; {needed:,} repetitions in place of {entry.count} would decide" if needed else ""
     return {
         "printed": entry.printed.text,
-        "measured": shown,
+        "measured": entry.measured_text,
         "verdict": entry.verdict,
         "mark": MARKS[entry.verdict],
         "title": f"{entry.verdict}: {margin}{decide}" if entry.judgement else "not run",

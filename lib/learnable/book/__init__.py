@@ -5,7 +5,7 @@
 
 from learnable.book.claims import ClaimError, at_least, at_most, between, claim, compare, finding, not_run
 from learnable.book.explorer import Slider, explore
-from learnable.book.printed import show_record
+from learnable.book.printed import show_printed, show_record
 from learnable.book.style import COLORS, show, use_style
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "finding",
     "not_run",
     "show",
+    "show_printed",
     "show_record",
     "use_style",
 ]

@@ -42,13 +42,17 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from learnable._html import fill
+from learnable._html import fill, render
+from learnable.book.claims import with_error
 from learnable.book.study import find_studies
 from learnable.book.study_results import CHAPTERS
 from learnable.book.verdicts import QUANTITIES, Agreement, Judgement, agreement, judge
 
-__all__ = ["Entry", "PrintedTable", "Record", "printed_tables", "record", "sentence", "show_record"]
+__all__ = ["Entry", "PrintedTable", "Record", "printed_tables", "record", "sentence", "show_printed", "show_record"]
 
+MARKS = {"reproduced": "✓", "differs": "✗", "not decided": "?", "not run": "–"}
+PAGE = "../../book/generated/records/{}.html"
+TEMPLATES = Path(__file__).with_name("templates")
 KEYS = {"title", "source", "place", "study", "row", "where", "names", "table", "columns", "because", "not_run", "note"}
 
 
@@ -127,6 +131,13 @@ class Entry:
     tested: str | None = None
 
     @property
+    def measured_text(self):
+        """Our figure with its standard error, or None where there is none."""
+        if self.measured is None:
+            return None
+        return with_error(self.measured, self.se) if self.se else f"{self.measured:.4g}"
+
+    @property
     def saturated(self):
         """Whether the printed figure stands at the end of its scale, where agreement says little."""
         ends = {"proportion": (0.0, 1.0), "percent": (0.0, 100.0)}
@@ -198,10 +209,52 @@ def show_record(slug):
     """Show the sentence in a lecture, with a link to the page of record."""
     from IPython.display import display
 
-    told = sentence(record(slug))
-    page = f"../../book/generated/records/{slug}.html"
+    told, page = sentence(record(slug)), PAGE.format(slug)
     shown = fill('<p class="record-line">{{ told }} <a href="{{ page }}">See the record.</a></p>', told=told, page=page)
     display({"text/plain": told, "text/html": str(shown)}, raw=True)
+
+
+def show_printed(slug, table, *places):
+    """Show printed figures beside ours in a lecture, with the verdicts and the reasons that stand in the record.
+
+    Parameters
+    ----------
+    slug : str
+    table : str
+        Name of the file in ``printed/``, without its ending.
+    *places : str
+        ``"row | column"`` or ``"row"``, as the reasons name them.
+
+    Raises
+    ------
+    ValueError
+        There is no such table or place.
+    """
+    from IPython.display import display
+
+    found = {one.table.name: one for one in record(slug)}
+    if table not in found:
+        raise ValueError(f"{slug} has no printed table {table!r}; there are {', '.join(found) or 'none'}")
+    entries = found[table].entries
+    known = {entry.row for entry in entries} | {f"{entry.row} | {entry.column}" for entry in entries}
+    if not places or (unknown := set(places) - known):
+        raise ValueError(
+            f"{table}: name places as 'row | column' or 'row', got {sorted(unknown) if places else 'none'}"
+        )
+    chosen = [e for e in entries if e.row in places or f"{e.row} | {e.column}" in places]
+    told = [f"  {entry.row} | {entry.column}: {_told(entry)}" for entry in chosen]
+    about = found[table].table
+    scales = list(dict.fromkeys(entry.scale for entry in chosen if entry.scale))
+    shown = render(
+        TEMPLATES / "printed.html", table=about, entries=chosen, marks=MARKS, scales=scales, page=PAGE.format(slug)
+    )
+    display({"text/plain": "\n".join([f"{about.title} ({about.source})", *told]), "text/html": str(shown)}, raw=True)
+
+
+def _told(entry):
+    measured = f", measured {entry.measured_text}" if entry.measured_text else ""
+    because = f", because {entry.because}" if entry.because else ""
+    return f"printed {entry.printed.text}{measured}, {MARKS[entry.verdict]} {entry.verdict}{because}"
 
 
 def _names(table):
