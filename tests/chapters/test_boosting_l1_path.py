@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from learnable import ensembles as bl_ensembles
+from learnable.chapters.boosting_l1_path import experiments
 from learnable.chapters.boosting_l1_path import theory as bl
 from learnable.chapters.boosting_l1_path.theory import line_search_boost, sparsify
 from learnable.ensembles import boosting_path
@@ -392,3 +393,38 @@ def test_the_direction_of_the_path_has_unit_speed_and_is_the_difference_quotient
         direction = bl.path_direction(H, y, loss, low)
         assert np.sign(low) @ direction == pytest.approx(1, abs=1e-12)
         np.testing.assert_allclose(direction, (high - low) / h, atol=1e-3)
+
+
+def test_figures_1_5_and_6_boosting_follows_the_stored_exact_paths():
+    paths = experiments.squared_paths.stored
+    assert paths.row(data="prostate", steps=6000).mean["turns"] is None, "the whole path is monotone"
+    for data in ("prostate", "diabetes"):
+        gaps = [paths.mean("gap_before", data=data, steps=steps) for steps in (600, 6000, 60_000)]
+        assert gaps[1] < 0.001 and gaps[0] > 5 * gaps[1] > 25 * gaps[2]
+    five = experiments.logistic_path.stored.rows[0].mean
+    assert five["monotone"] > 0.9 and 0.003 * five["gap"] < 0.01 * five["norm"]
+
+
+def test_figure_7_margins_grow_while_the_test_error_rises():
+    spam = experiments.spam_trees.stored
+    at = {method: spam.row(method=method) for method in ("adaboost", "exponential", "logistic")}
+    assert at["adaboost"].mean["margin_5"] < at["exponential"].mean["margin_5"], "AdaBoost lags behind at first"
+    assert at["adaboost"].mean["margin_200"] > at["exponential"].mean["margin_200"], "and catches up"
+    assert at["adaboost"].mean["rise"] < 2 * at["adaboost"].se["rise"]
+    spread = np.hypot(at["logistic"].se["end_margin"], at["exponential"].se["end_margin"])
+    assert abs(at["logistic"].mean["end_margin"] - at["exponential"].mean["end_margin"]) < 2 * spread
+    for method in ("exponential", "logistic"):
+        assert at[method].mean["end_margin"] > at[method].mean["margin_200"]
+        assert 0.0015 < at[method].mean["rise_40"] < 0.0035, "0.2 to 0.3 points, as the lecture says"
+        assert at["adaboost"].mean["separated"] < 0.5 * at[method].mean["separated"]
+        noisy = experiments.noisy_spheres.stored.row(method=method)
+        assert noisy.mean["rise"] > 5 * noisy.se["rise"] and noisy.mean["stop_norm"] < 10
+
+
+def test_smaller_steps_predict_better_and_the_limits_are_reached():
+    rates = experiments.spam_rates.stored
+    assert rates.mean("error", rate="line search") > rates.mean("error", rate=0.1)
+    limit = experiments.polynomial_limit.stored.rows[0].mean
+    assert limit["share_3e6"] > limit["share_1e5"] and limit["distance_3e6"] < limit["distance_1e5"]
+    ends = [experiments.l2_limit.stored.row(eps=0.0001, steps=k).mean for k in (5_000_000, 100_000_000)]
+    assert ends[0]["cosine"] < ends[1]["cosine"] and ends[1]["optima"] < 0.9
