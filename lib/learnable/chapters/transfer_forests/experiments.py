@@ -75,7 +75,7 @@ def spiral(random_state, *, n_target, method, gamma, source, n_estimators):
             "repetitions": 10,
             "n": [20, 50, 200],
             "drawn": ["half and half"],
-            "method": ["forest", "abstain"],
+            "method": ["forest", "mahalanobis", "abstain"],
         },
     ],
     lecture={"repetitions": 1, "n": [100], "drawn": ["half and half"], "method": ["forest", "abstain"]},
