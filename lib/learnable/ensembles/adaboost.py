@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.utils.validation import validate_data
 
 from learnable._simd import exp_of_negative
-from learnable.ensembles.votes import BinaryBoost, bare, weak_learner
-from learnable.validation import check_scalar
+from learnable.ensembles.votes import BinaryBoost, bare, vote, weak_learner
+from learnable.validation import check_class_labels, check_scalar, encode_labels
 
 __all__ = ["AdaBoost"]
 
 
 class AdaBoost(BinaryBoost):
     """AdaBoost: reweight so that the last rule becomes useless, and let all rules vote.
+
+    Several classes are told apart by a vote for each against all others; the largest wins.
 
     Cost O(n d (log n + n_rounds)) with stumps: features are sorted, or binned, once.
 
@@ -45,6 +50,8 @@ class AdaBoost(BinaryBoost):
         D_{T+1}.
     stopped_ : str or None
         Why fewer than T rounds were made.
+    machines_ : list of AdaBoost
+        With several classes only, and then in place of all others: the vote for each class.
 
     Notes
     -----
@@ -75,10 +82,21 @@ class AdaBoost(BinaryBoost):
 
     def fit(self, X, y, sample_weight=None):
         """Run the rounds. O(T n d) with stumps, after O(n d log n) for sorting."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_class_labels(y)
+        self.classes_, codes = encode_labels(y)
+        self.__dict__.pop("machines_", None)  # of an earlier fit
+        if len(self.classes_) > 2:
+            self.machines_ = [clone(self).fit(X, codes == c, sample_weight) for c in range(len(self.classes_))]
+            return self
         X, y, start = self._prepare(X, y, sample_weight)
         rounds = check_scalar(self.n_rounds, "n_rounds", low=1, integer=True)
         if self.nu is not None:
             rounds = int(np.ceil(len(y) ** check_scalar(self.nu, "nu", low=0, high=1, closed="neither")))
+        used = start > 0.0  # where a row of weight zero lies is no place for a threshold
+        everything = X
+        if not used.all():
+            X, y, start = X[used], y[used], start[used]
         learner = weak_learner(self.base, self.max_bins).prepare(X)
         with np.errstate(divide="ignore"):
             offset = np.log(start)
@@ -113,7 +131,42 @@ class AdaBoost(BinaryBoost):
         self.normalisers_ = np.array(normalisers)
         self.train_scores_ = y * margins
         self.weights_ = D
+        if not used.all():
+            self.train_scores_ = vote(self.rules_, self.alphas_, everything)
+            self.weights_ = np.zeros(len(used))
+            self.weights_[used] = D
         return self
+
+    def decision_function(self, X):
+        """f(x) = Σ α_t h_t(x); with several classes one for each of them."""
+        if not hasattr(self, "machines_"):
+            return super().decision_function(X)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return np.column_stack([one.decision_function(X) for one in self.machines_])
+
+    def predict(self, X):
+        """The class on whose side each row lies, or with the largest vote."""
+        f = self.decision_function(X)
+        return self._decide(f) if f.ndim == 1 else self.classes_[f.argmax(axis=1)]
+
+    def predict_proba(self, X):
+        """P(class | x) by the minimiser of the φ-risk, 1/(1 + e^{−2f}); several classes share one."""
+        if not hasattr(self, "machines_"):
+            return super().predict_proba(X)
+        p = expit(self._link * self.decision_function(X))
+        # Where every vote is against its class to the last digit, the largest still decides.
+        p = np.maximum(p, 1e-300)
+        return p / p.sum(axis=1, keepdims=True)
+
+    def _checked(self, X):
+        if hasattr(self, "machines_"):
+            raise ValueError("y had several classes: stages and margins are those of the votes in machines_")
+        return super()._checked(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
 
 
 @njit(cache=True)

@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable.trees import grow, weakest_links
+from learnable.trees.missing import MissingColumns
 from learnable.validation import check_choice, check_class_labels, check_scalar, check_seed
 
 __all__ = ["CARTClassifier", "CARTRegressor"]
@@ -18,14 +19,18 @@ __all__ = ["CARTClassifier", "CARTRegressor"]
 
 class _CART(BaseEstimator):
     def _grow(self, X, target, criterion, k=None):
+        limits = {"low": 0, "high": X.shape[1] - 1, "integer": True}
+        categorical = () if self.categorical_features is None else self.categorical_features
+        categorical = [check_scalar(j, "categorical_features", **limits) for j in categorical]
+        self._missing = MissingColumns.of(X, categorical)
         self.full_tree_ = grow(
-            X,
+            self._missing.fill(X),
             target,
             criterion,
             n_classes=k,
             max_depth=self.max_depth,
             min_samples_split=max(check_scalar(self.min_samples_split, "min_samples_split", low=1, integer=True), 2),
-            categorical_features=() if self.categorical_features is None else self.categorical_features,
+            categorical_features=categorical,
         )
         self.path_ = weakest_links(self.full_tree_, self._prune_costs(self.full_tree_))
         self._use(self.path_.index_for(check_scalar(self.alpha, "alpha", low=0)))
@@ -48,13 +53,14 @@ class _CART(BaseEstimator):
 
     def _path_errors(self, X, y):
         """Validation error of every subtree of the path."""
+        X = self._missing.fill(X)
         trees = (self.full_tree_.subtree(self.path_.keep(i)) for i in range(len(self.path_.leaves)))
         return np.array([self._error(tree, X, y) for tree in trees])
 
     def prune_by_validation(self, X, y):
         """Choose the subtree with the smallest error on held-out data; the smaller one on a tie."""
         check_is_fitted(self)
-        X, y = validate_data(self, X, y, reset=False, dtype=np.float64)
+        X, y = validate_data(self, X, y, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
         errors = self._path_errors(X, y)
         self._use(int(len(errors) - 1 - np.argmin(errors[::-1])))
         return self
@@ -62,7 +68,7 @@ class _CART(BaseEstimator):
     def prune_by_cross_validation(self, X, y, cv=10, one_se=True, random_state=None):
         """Choose the penalty by cross-validation; with ``one_se`` the smallest tree within one standard error."""
         check_is_fitted(self)
-        X, y = validate_data(self, X, y, reset=False, dtype=np.float64)
+        X, y = validate_data(self, X, y, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
         edges = self.path_.penalty
         middles = np.sqrt(edges[1:] * edges[:-1])
         splitter = StratifiedKFold if isinstance(self, ClassifierMixin) else KFold
@@ -94,11 +100,21 @@ class _CART(BaseEstimator):
 
     def _points(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        return self._missing.fill(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 class CARTClassifier(ClassifierMixin, _CART):
     """Classification tree with its whole cost-complexity path.
+
+    A missing value (NaN) goes to the side of each cut that suits the training rows without a value; a column with some
+    stands in the trees a second time, behind all columns, with them above its values. Among categories it is one more.
+    A column that had none in training sends it to the side of the small values.
 
     Cost O(n d (log n + depth)): features are sorted once, and the order is carried down.
 
@@ -150,7 +166,7 @@ class CARTClassifier(ClassifierMixin, _CART):
         self.categorical_features = categorical_features
 
     def fit(self, X, y):
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_class_labels(y)
         for name, value in (("impurity", self.impurity), ("prune_impurity", self.prune_impurity)):
             check_choice(value, name, ("gini", "entropy", "error"))
@@ -176,6 +192,8 @@ class CARTClassifier(ClassifierMixin, _CART):
 class CARTRegressor(RegressorMixin, _CART):
     """Regression tree by squared error, with its whole cost-complexity path: SSE + λ |T|.
 
+    Missing values are treated as in `CARTClassifier`.
+
     Cost O(n d (log n + depth)): features are sorted once, and the order is carried down.
 
     Parameters
@@ -196,7 +214,7 @@ class CARTRegressor(RegressorMixin, _CART):
         self.categorical_features = categorical_features
 
     def fit(self, X, y):
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_all_finite="allow-nan")
         return self._grow(X, np.asarray(y, float), "squared")
 
     def _prune_costs(self, tree):

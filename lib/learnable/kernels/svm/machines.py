@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from learnable.kernels import smo
 from learnable.kernels.functions import Linear, Precomputed
 from learnable.kernels.named import KernelMixin
-from learnable.validation import BinaryClassifierMixin, check_scalar, check_symmetric, check_weights
+from learnable.kernels.svm.pairwise import fit_pairs, pair_scores
+from learnable.validation import (
+    BinaryClassifierMixin,
+    check_class_labels,
+    check_scalar,
+    check_symmetric,
+    check_weights,
+    encode_labels,
+)
 from learnable.validation.tags import ONE_DISTANCE
 
 # Up to this size the whole kernel matrix is kept when the tolerance asks for double precision.
@@ -24,10 +32,11 @@ class _KernelMachine(KernelMixin, BinaryClassifierMixin, BaseEstimator):
 
     def _prepare(self, X, y):
         X, signs = self._signed_data(X, y)
+        return self._named_points(X), signs
+
+    def _named_points(self, X):
         self.kernel_ = self._named_kernel(X)
-        if isinstance(self.kernel_, Precomputed):
-            X = check_symmetric(X, "K")
-        return X, signs
+        return check_symmetric(X, "K") if isinstance(self.kernel_, Precomputed) else X
 
     # Coefficients of nearly touching hulls cancel: the hard margin always needs columns in double precision.
     _always_double = False
@@ -83,11 +92,16 @@ class _KernelMachine(KernelMixin, BinaryClassifierMixin, BaseEstimator):
         """f(x) = sum of coefficient times kernel, plus the intercept; the second class where it is not negative."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._values(X)
+
+    def _values(self, X):
+        """f for each row, and with several classes a column for each pair of them."""
         if self._points is None:
-            return X[:, self.support_] @ self.dual_coef_ + self.intercept_
+            return X[:, self.support_] @ self.dual_coef_.T + self.intercept_
         if hasattr(self, "coef_"):
-            return X @ self.coef_[0] + self.intercept_
-        return self.kernel_(X, self._points) @ self.dual_coef_ + self.intercept_
+            values = X @ self.coef_.T + self.intercept_
+            return values if len(self.coef_) > 1 else values[:, 0]
+        return self.kernel_(X, self._points) @ self.dual_coef_.T + self.intercept_
 
 
 class HardMarginSVM(_KernelMachine):
@@ -163,6 +177,9 @@ class SoftMarginSVM(_KernelMachine):
     - ``norm=2``: P = ½Σ C_iξ_i², the hard-margin dual with 1/C_i added to the diagonal;
     - ``norm="mixed"``: P = Σ C_iξ_i + ½Σ C_(2,i)ξ_i².
 
+    Several classes are told apart by a machine for each pair of them, as in LIBSVM: the class with most votes wins,
+    and among equals the one with the largest sum of the values f.
+
     Cost O(n d) for each step of the solver, which computes the kernel columns that it needs.
 
     Parameters
@@ -194,6 +211,9 @@ class SoftMarginSVM(_KernelMachine):
     C_ : ndarray (n,)
         The prices used.
     primal_, dual_, gap_ : float
+    machines_ : list of SoftMarginSVM
+        With several classes only: the machine of each pair. `dual_coef_`, `intercept_`, `coef_`, `margin_`, `n_iter_`
+        and the objectives then have one row for each pair, and the other attributes are those of `machines_`.
 
     Examples
     --------
@@ -235,17 +255,25 @@ class SoftMarginSVM(_KernelMachine):
 
     def fit(self, X, y, sample_weight=None):
         """Fit by SMO; see :func:`learnable.kernels.smo.classification`."""
-        X, signs = self._prepare(X, y)
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_class_labels(y)
+        self.classes_, codes = encode_labels(y)
+        k = len(self.classes_)
+        if k < 2:
+            raise ValueError("y must contain at least two classes, got one class")
+        X = self._named_points(X)
         C = check_scalar(self.C, "C", low=0.0, closed="neither")
         tol = check_scalar(self.tol, "tol", low=0.0, closed="neither")
-        weights = check_weights(sample_weight, signs.size)
-        weights = np.ones(signs.size) if weights is None else np.array(weights, dtype=float)
+        weights = check_weights(sample_weight, codes.size)
+        weights = np.ones(codes.size) if weights is None else np.array(weights, dtype=float)
         if self.class_weight is not None:
-            labels = self.classes_[(signs > 0).astype(int)]
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
             if np.any(factors <= 0.0):
-                raise ValueError("class_weight must be positive for both classes")
-            weights = weights * factors[(signs > 0).astype(int)]
+                raise ValueError("class_weight must be positive for all classes")
+            weights = weights * factors[codes]
+        if k > 2:
+            return fit_pairs(self, X, codes, weights)
+        signs = np.where(codes == 1, 1.0, -1.0)
         used = weights > 0.0
         if np.unique(signs[used]).size < 2:
             raise ValueError("the points of positive weight all belong to one class")
@@ -259,6 +287,21 @@ class SoftMarginSVM(_KernelMachine):
         self.C_ = C * weights
         self.slack_ = np.maximum(1.0 - signs * (s.values + s.offset), 0.0)
         return self._store(X, signs, s)
+
+    def decision_function(self, X):
+        """f(x), the second class where it is not negative; with several classes a score for each of them."""
+        values = super().decision_function(X)
+        return values if len(self.classes_) == 2 else pair_scores(values, len(self.classes_))
+
+    def predict(self, X):
+        """The class on whose side each row lies, or that wins most pairs."""
+        scores = self.decision_function(X)
+        return self._decide(scores) if scores.ndim == 1 else self.classes_[scores.argmax(axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
 
     def _solve(self, source, signs, C, weights, tol):
         options = {"tol": tol, "max_iter": self.max_iter, "cache_mb": self.cache_mb}

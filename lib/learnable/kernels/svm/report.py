@@ -61,6 +61,8 @@ def support_vector_report(machine, X, *, essential=True, tol=1e-6):
     [0]
     """
     check_is_fitted(machine)
+    if len(machine.classes_) > 2:
+        raise ValueError("machine must tell two classes apart; with several, report on each of its machines_")
     s, y = machine.solution_, machine._signs
     margins = y * machine.decision_function(X)
     norm = getattr(machine, "norm", 1)
