@@ -293,7 +293,7 @@ X4, Y4 = overlapping(0, n=20)
         (lambda: svm.SoftMarginSVM(norm="mixed").fit(X4, Y4), "C2"),
         (lambda: svm.SoftMarginSVM(norm="mixed", C2=-1.0).fit(X4, Y4), "C2"),
         (lambda: svm.SoftMarginSVM(C2=1.0).fit(X4, Y4), "C2"),
-        (lambda: svm.SoftMarginSVM().fit(X4, np.arange(20) % 3), "binary"),
+        (lambda: svm.NuSVM().fit(X4, np.arange(20) % 3), "binary"),
         (lambda: svm.SoftMarginSVM().fit(X4, np.ones(20)), "one class"),
         (lambda: svm.SoftMarginSVM().fit(X4, Y4, sample_weight=(Y4 > 0).astype(float)), "one class"),
         (lambda: svm.SoftMarginSVM().fit(X4, Y4, sample_weight=-np.ones(20)), "sample_weight"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -58,3 +59,15 @@ def test_a_circle_of_votes_is_decided_by_the_sums():
     scores = pair_scores(np.array([[-1.0, 5.0, -1.0], [-1.0, 1.0, -5.0]]), 3)
     assert scores.argmax(axis=1).tolist() == [2, 1]
     assert (np.floor(scores + 1 / 3) == 1).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}, {"kernel": "poly", "degree": 2, "coef0": 1.0}])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_sparse_tables_stay_sparse_and_answer_as_dense_ones(options, classes):
+    X = sparse.random_array((120, 300), density=0.05, rng=0, format="coo")
+    y = np.digitize(X @ np.random.default_rng(1).normal(size=300), [0.0, 1.0][: classes - 1])
+    thin = SoftMarginSVM(tol=1e-8, C=10.0, **options).fit(X, y)
+    full = SoftMarginSVM(tol=1e-8, C=10.0, **options).fit(X.toarray(), y)
+    np.testing.assert_allclose(thin.decision_function(X), full.decision_function(X.toarray()), atol=1e-6)
+    np.testing.assert_allclose(thin.decision_function(X.toarray()), full.decision_function(X.tocsc()), atol=1e-6)
+    assert sparse.issparse(thin.support_vectors_) and hasattr(thin, "coef_") == (not options)

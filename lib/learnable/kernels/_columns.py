@@ -10,10 +10,13 @@ import math
 
 import numpy as np
 from numba import njit
+from scipy import sparse
 
 from learnable._simd import exp_in_place
 from learnable.kernels._iteration import add_rows
-from learnable.validation import check_finite_array, check_scalar, check_symmetric
+from learnable.kernels.functions import as_kernel
+from learnable.kernels.functions.points import as_points, squared_norms
+from learnable.validation import check_scalar, check_symmetric
 
 __all__ = ["ColumnCache", "GramSource", "as_source"]
 
@@ -76,10 +79,10 @@ class _Evaluator:
         spec = kernel.column_spec() if hasattr(kernel, "column_spec") else None
         self.linear = spec is not None and spec[0] == 0
         self.rate = spec[1][0] if spec is not None and spec[0] == 2 else None
-        if self.rate is not None:
+        if self.rate is not None and not sparse.issparse(X):
             # Distances do not see the mean, but |x|^2 + |y|^2 - 2x'y loses digits to it.
             self.X = X = X - X.mean(axis=0)
-        self.squares = np.einsum("ij,ij->i", X, X) if self.rate is not None else None
+        self.squares = squared_norms(X) if self.rate is not None else None
 
     def rows(self, chosen, out=None):
         """The columns `chosen` as rows of an array."""
@@ -90,16 +93,24 @@ class _Evaluator:
             # In blocks that stay in the cache; values lie between 0 and 1, so that there is nothing to check.
             for start in range(0, chosen.size, _ROWS):
                 part = chosen[start : start + _ROWS]
-                _gaussian_rows(self.X[part] @ self.X.T, self.squares, part, self.rate, out[start : start + _ROWS])
+                _gaussian_rows(
+                    _products(self.X[part], self.X), self.squares, part, self.rate, out[start : start + _ROWS]
+                )
             return out
         if self.linear:
             # numpy sees that X X' is symmetric and makes half of it.
-            out[...] = (self.X if _is_everything(chosen, self.X.shape[0]) else self.X[chosen]) @ self.X.T
+            out[...] = _products(self.X if _is_everything(chosen, self.X.shape[0]) else self.X[chosen], self.X)
         else:
             out[...] = np.asarray(self.kernel(self.X, self.X[chosen])).T
         if not math.isfinite(float(out.sum(dtype=float))):
             raise ValueError("the kernel returned a value that is not finite (or too large for its storage)")
         return out
+
+
+def _products(A, B):
+    """A B' as an array."""
+    found = A @ B.T
+    return found.toarray() if sparse.issparse(found) else found
 
 
 def _is_everything(chosen, n):
@@ -113,7 +124,7 @@ class ColumnCache:
     ----------
     kernel : Kernel, str or callable
         Anything that :func:`learnable.kernels.functions.as_kernel` accepts.
-    X : array-like (n, d)
+    X : array-like or sparse matrix (n, d)
     cache_mb : float, default=200
         Memory for columns, in units of 10^6 bytes: three quarters for full ones, the rest for those of the solver's
         active set. At least two columns are always kept.
@@ -125,10 +136,9 @@ class ColumnCache:
     complete = False
 
     def __init__(self, kernel, X, *, cache_mb=200.0, dtype=np.float32):
-        from learnable.kernels.functions import as_kernel
-
         self.kernel = as_kernel(kernel)
-        self.X = np.ascontiguousarray(check_finite_array(X, "X", ndim=2))
+        X = as_points(X, "X")
+        self.X = X if sparse.issparse(X) else np.ascontiguousarray(X)
         if self.X.shape[0] == 0:
             raise ValueError("X has no rows")
         cache_mb = check_scalar(cache_mb, "cache_mb", low=0.0, closed="neither")
@@ -154,9 +164,10 @@ class ColumnCache:
         self._evaluator = _Evaluator(self.kernel, self.X, np.dtype(dtype))
         # Columns come in blocks, the further ones being guesses: with many features because a block reads X once,
         # with few points because a call costs more than a column.
-        column = self.size * (0.25 * self.X.shape[1] + 1.5)
-        self.batch = 16 if self.X.shape[1] >= 256 else int(np.clip(_CALL / column, 1, 32))
-        quick = self._evaluator.linear and float(self.size) ** 2 * self.X.shape[1] <= _WHOLE
+        entries = self.X.nnz / self.size if sparse.issparse(X) else self.X.shape[1]
+        column = self.size * (0.25 * entries + 1.5)
+        self.batch = 16 if entries >= 256 else int(np.clip(_CALL / column, 1, 32))
+        quick = self._evaluator.linear and float(self.size) ** 2 * entries <= _WHOLE
         if (quick or self.size * column < 400 * _CALL) and slots == self.size:
             self.fetch(np.arange(self.size), whole=True)
 
@@ -167,7 +178,8 @@ class ColumnCache:
 
     def restrict(self, chosen):
         """An evaluator of columns for the points `chosen` alone."""
-        return _Evaluator(self.kernel, np.ascontiguousarray(self.X[chosen]), self.store.dtype)
+        part = self.X[chosen]
+        return _Evaluator(self.kernel, part if sparse.issparse(part) else np.ascontiguousarray(part), self.store.dtype)
 
     def fetch(self, wanted, protect=-1, whole=False):
         """Bring the columns `wanted` (not cached yet, most urgent first) into the store.

@@ -1,6 +1,7 @@
 """The one way to give a kernel to an estimator: `kernel`, `gamma`, `degree` and `coef0`, as in scikit-learn's SVC."""
 
 import numpy as np
+from scipy import sparse
 
 from learnable.kernels.functions import Gaussian, Kernel, Linear, Polynomial, Precomputed, Scaled, as_kernel
 from learnable.validation import check_choice, check_scalar
@@ -32,8 +33,15 @@ def named_gamma(gamma, X):
     if not isinstance(gamma, str):
         return check_scalar(gamma, "gamma", low=0.0, high=1e150, closed="neither")
     check_choice(gamma, "gamma", ("scale", "auto"), also="a positive number")
-    variance = float(np.var(X)) if gamma == "scale" else 1.0
+    variance = _variance(X) if gamma == "scale" else 1.0
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+
+
+def _variance(X):
+    """Of all entries; the many zeros of a sparse table keep the mean small beside the spread, so nothing cancels."""
+    if not sparse.issparse(X):
+        return float(np.var(X))
+    return float((X.data**2).sum() / (X.shape[0] * X.shape[1]) - X.mean() ** 2)
 
 
 def named_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0):

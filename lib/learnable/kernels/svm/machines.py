@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -38,6 +39,7 @@ class _KernelMachine(KernelMixin, BinaryClassifierMixin, BaseEstimator):
         self.kernel_ = self._named_kernel(X)
         return check_symmetric(X, "K") if isinstance(self.kernel_, Precomputed) else X
 
+    _sparse = False
     # Coefficients of nearly touching hulls cancel: the hard margin always needs columns in double precision.
     _always_double = False
 
@@ -46,7 +48,11 @@ class _KernelMachine(KernelMixin, BinaryClassifierMixin, BaseEstimator):
 
         Coefficients that sum to zero do not see the mean, but products of large numbers lose their digits to it.
         """
-        self._centre = X.mean(axis=0) if isinstance(self.kernel_, Linear) and self.kernel_.A is None else None
+        plain = isinstance(self.kernel_, Linear) and self.kernel_.A is None
+        if plain and sparse.issparse(X):
+            self._centre = np.zeros(X.shape[1])  # a sparse table stays sparse
+            return X
+        self._centre = X.mean(axis=0) if plain else None
         return X if self._centre is None else X - self._centre
 
     def _source(self, X):
@@ -71,7 +77,8 @@ class _KernelMachine(KernelMixin, BinaryClassifierMixin, BaseEstimator):
             self.support_vectors_ = X[s.support]
             self._points = self.support_vectors_
         if self._centre is not None:
-            self.coef_ = (self.dual_coef_ @ (self.support_vectors_ - self._centre))[None, :]
+            points = X[s.support] if sparse.issparse(X) else self.support_vectors_ - self._centre
+            self.coef_ = (self.dual_coef_ @ points)[None, :]
             back = float(self.coef_[0] @ self._centre)
             self.intercept_ -= back
             self.intercept_interval_ = tuple(b - back for b in self.intercept_interval_)
@@ -91,7 +98,7 @@ class _KernelMachine(KernelMixin, BinaryClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """f(x) = sum of coefficient times kernel, plus the intercept; the second class where it is not negative."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._sparse)
         return self._values(X)
 
     def _values(self, X):
@@ -178,7 +185,7 @@ class SoftMarginSVM(_KernelMachine):
     - ``norm="mixed"``: P = Σ C_iξ_i + ½Σ C_(2,i)ξ_i².
 
     Several classes are told apart by a machine for each pair of them, as in LIBSVM: the class with most votes wins,
-    and among equals the one with the largest sum of the values f.
+    and among equals the one with the largest sum of the values f. Sparse tables stay sparse.
 
     Cost O(n d) for each step of the solver, which computes the kernel columns that it needs.
 
@@ -226,6 +233,8 @@ class SoftMarginSVM(_KernelMachine):
 
     _depends_on_units = ONE_DISTANCE
 
+    _sparse = "csr"
+
     def __init__(
         self,
         C=1.0,
@@ -255,7 +264,7 @@ class SoftMarginSVM(_KernelMachine):
 
     def fit(self, X, y, sample_weight=None):
         """Fit by SMO; see :func:`learnable.kernels.smo.classification`."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse)
         check_class_labels(y)
         self.classes_, codes = encode_labels(y)
         k = len(self.classes_)
@@ -301,6 +310,7 @@ class SoftMarginSVM(_KernelMachine):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
+        tags.input_tags.sparse = True
         return tags
 
     def _solve(self, source, signs, C, weights, tol):
