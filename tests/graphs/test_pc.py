@@ -366,6 +366,24 @@ def test_ida_with_the_true_dag_is_the_total_effect():
     assert np.allclose(ida_lower_bounds(MixedGraph(marks), model.covariance), np.abs(total), atol=1e-9)
 
 
+def test_a_summary_of_stability_lists_edges_with_their_directions():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 300))
+    X = pd.DataFrame({"rain": a, "tap": b, "wet": a + b + 0.5 * rng.normal(size=300), "dust": rng.normal(size=300)})
+    found = stability_selection(X, n_draws=10, random_state=0)
+    lines = str(found.summary(0.9)).splitlines()
+    assert lines[0] == "Stability over 10 subsamples" and {line.split("  ")[0] for line in lines[3:5]} == {
+        "rain - wet",
+        "tap - wet",
+    }
+    there, back, rest = (float(word) for word in lines[3].split()[-3:])
+    assert there == found.directed[0 if lines[3].startswith("rain") else 1, 2] and there + back + rest == pytest.approx(
+        1.0
+    )
+    assert "2 of 6 pairs" in lines[-1]
+
+
 def test_stability_selection_counts_edges_in_the_columns_of_the_data():
     model, X = sample(10, 400, 10, weights=(0.7, 1.0))
     settled = stability_selection(X, n_draws=10, random_state=0, top=5)

@@ -491,3 +491,17 @@ def test_intervals_of_a_frame_carry_its_names():
     assert framed.columns.tolist() == ["lower", "upper"]
     np.testing.assert_allclose(framed.to_numpy(), bare, rtol=1e-12)
     assert framed.loc["dose", "lower"] < 2 < framed.loc["dose", "upper"]
+
+
+def test_a_summary_names_the_strongest_columns_first():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((80, 30)), columns=[f"gene{j}" for j in range(30)])
+    model = dl_highdim.DebiasedLasso().fit(X, 2 * X["gene7"] + rng.standard_normal(80))
+    lines = str(model.summary(max_rows=3)).splitlines()
+    assert lines[3].startswith("gene7") and len([line for line in lines if line.startswith("gene")]) == 3
+    low, high = np.asarray(model.conf_int())[7]
+    assert f"{low:.4g}" in lines[3] and f"{high:.4g}" in lines[3]
+    assert "1 of 30 differ from zero at level 0.05 (holm)" in model.summary() and "27 with larger" in model.summary(
+        max_rows=3
+    )

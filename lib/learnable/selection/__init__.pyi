@@ -2,6 +2,10 @@ from .benchmark import (
     evaluate as evaluate,
     make_partitions as make_partitions,
 )
+from .comparison import (
+    rank_report as rank_report,
+    run_benchmark as run_benchmark,
+)
 from .fold_errors import (
     cv_errors as cv_errors,
     delta_cv_errors as delta_cv_errors,

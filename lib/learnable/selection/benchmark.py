@@ -64,6 +64,8 @@ class CellScore(Result):
         The chosen parameters: one dictionary under protocol "paper", one for each fold under "nested".
     error : str or None
         The message of the exception that ended the cell.
+    fit_seconds : float
+        Mean time of a fit on a fold's training rows; NaN if the cell failed.
     """
 
     accuracy: float
@@ -72,6 +74,7 @@ class CellScore(Result):
     fold_kappa: np.ndarray
     params: tuple
     error: str | None
+    fit_seconds: float
 
 
 def make_partitions(y, *, n_splits=4, split=None, random_state=None):
@@ -208,10 +211,11 @@ def evaluate(estimator, X, y, partitions, *, grid=None, protocol="paper", max_se
             ]
     except Exception as trouble:  # whatever a classifier may raise is a result of the comparison
         absent = np.full(n_folds, np.nan)
-        return CellScore(np.nan, np.nan, absent, absent.copy(), (), f"{type(trouble).__name__}: {trouble}")
-    accuracy, kappa = np.array(scores).T
+        return CellScore(np.nan, np.nan, absent, absent.copy(), (), f"{type(trouble).__name__}: {trouble}", np.nan)
+    accuracy, kappa, seconds = np.array(scores).T
     told = params if protocol == "nested" else params[:1]
-    return CellScore(float(accuracy.mean()), float(kappa.mean()), accuracy, kappa, tuple(told), None)
+    means = float(accuracy.mean()), float(kappa.mean())
+    return CellScore(*means, accuracy, kappa, tuple(told), None, float(seconds.mean()))
 
 
 class _Clock:
@@ -242,7 +246,7 @@ def _choose(clock, estimator, X, y, grid, pair):
     best, chosen, trouble = -np.inf, None, None
     for params in ParameterGrid(grid):
         try:
-            accuracy, _ = _score(clock, estimator, params, X, y, *pair)
+            accuracy, *_ = _score(clock, estimator, params, X, y, *pair)
         except TimeoutError:
             raise
         except Exception as raised:  # this point loses; if all do, the cell has no score
@@ -258,9 +262,11 @@ def _choose(clock, estimator, X, y, grid, pair):
 def _score(clock, estimator, params, X, y, train, test):
     clock.check()
     model = clone(estimator).set_params(**params)
+    before = time.perf_counter()
     model.fit(_safe_indexing(X, train), y[train])
+    seconds = time.perf_counter() - before
     said, truth = model.predict(_safe_indexing(X, test)), y[test]
-    return accuracy_score(truth, said), cohen_kappa(confusion_matrix(truth, said))
+    return accuracy_score(truth, said), cohen_kappa(confusion_matrix(truth, said)), seconds
 
 
 def cohen_kappa(table):

@@ -12,7 +12,15 @@ import numpy as np
 from scipy import stats
 
 from learnable.selection.fold_errors import _chosen, _Data
-from learnable.validation import Result, check_choice, check_finite_array, check_magnitude, check_rng, check_scalar
+from learnable.validation import (
+    Result,
+    Summary,
+    check_choice,
+    check_finite_array,
+    check_magnitude,
+    check_rng,
+    check_scalar,
+)
 
 __all__ = ["CVInterval", "PairedTest", "cv_interval", "nested_cv_interval", "paired_test_5x2"]
 
@@ -52,6 +60,12 @@ class CVInterval(Result):
     level: float
     method: str
     promise: str
+
+    def summary(self):
+        """The score with its interval, and what the interval rests on, as a `Summary` to print."""
+        rows = [[f"{self.mean:.4g}", f"{self.standard_error:.3g}", f"{self.low:.4g}", f"{self.high:.4g}"]]
+        heads = ["score", "std err", f"[{(1 - self.level) / 2:.3g}", f"{(1 + self.level) / 2:.3g}]"]
+        return Summary.table(f"Cross-validated score, {self.method}", heads, rows, [f"{self.promise}."])
 
     def __str__(self):
         return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}] ({self.level:.0%}, {self.method}: {self.promise})"

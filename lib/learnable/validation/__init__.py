@@ -33,7 +33,7 @@ from learnable.validation.probabilities import (
     probability_tolerance,
 )
 from learnable.validation.randomness import check_rng, check_seed
-from learnable.validation.results import Result, warn_not_converged
+from learnable.validation.results import Result, Summary, warn_not_converged
 from learnable.validation.scalars import (
     check_bool,
     check_callable,
@@ -49,6 +49,7 @@ __all__ = [
     "NO_SENTINEL",
     "BinaryClassifierMixin",
     "Result",
+    "Summary",
     "binary_codes",
     "check_adjacency",
     "check_binary",

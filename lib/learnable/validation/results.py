@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from learnable.validation.scalars import check_scalar
 
-__all__ = ["Result", "warn_not_converged"]
+__all__ = ["Result", "Summary", "warn_not_converged"]
 
 
 class Result:
@@ -38,6 +38,48 @@ class Result:
         super().__init_subclass__(**kwargs)
         if "__repr__" not in vars(cls):
             cls.__repr__ = Result.__repr__
+
+
+class Summary(str):
+    """Text that shows itself as it is printed, at a prompt and in a notebook too: what `summary()` methods return.
+
+    Examples
+    --------
+    >>> Summary.table("Two rates", ["name", "rate"], [["ours", "0.50"], ["theirs", "0.4"]], ["Made up."])
+    Two rates
+    <BLANKLINE>
+    name    rate
+    ours    0.50
+    theirs   0.4
+    <BLANKLINE>
+    Made up.
+    """
+
+    __slots__ = ()
+
+    __repr__ = str.__str__
+
+    @classmethod
+    def table(cls, title, heads, rows, notes=()):
+        """A title, a table with its first column to the left and the others to the right, and notes.
+
+        Parameters
+        ----------
+        title : str
+        heads : sequence of str
+        rows : sequence of sequences of str
+        notes : sequence of str
+        """
+        lines = [list(heads), *[list(row) for row in rows]]
+        width = [max(len(line[j]) for line in lines) for j in range(len(heads))]
+        told = [
+            "  ".join(
+                text.rjust(w) if j else text.ljust(w) for j, (text, w) in enumerate(zip(line, width, strict=True))
+            )
+            for line in lines
+        ]
+        parts = [title, "\n".join(line.rstrip() for line in told), *notes]
+        return cls("\n\n".join(parts))
 
 
 def warn_not_converged(what, n_iter, residual, tol, advice="raise max_iter", *, stacklevel=3):

@@ -11,7 +11,7 @@ from learnable.graphs.dags import DAG
 from learnable.graphs.mixed import ARROW, TAIL, MixedGraph, pdag_to_dag
 from learnable.graphs.pc.effects import ida_lower_bounds
 from learnable.graphs.pc.estimator import PC
-from learnable.validation import Result, check_choice, check_finite_array, check_has, check_rng, check_scalar
+from learnable.validation import Result, Summary, check_choice, check_finite_array, check_has, check_rng, check_scalar
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +26,41 @@ class Stability(Result):
         In which it was i -> j.
     ranked : ndarray of shape (p, p) or None
         In which the lower bound of the effect of i on j was among the largest.
+    names : tuple
+        Of the columns; their numbers where they have none.
+    n_draws : int
     """
 
     adjacent: np.ndarray
     directed: np.ndarray
     ranked: np.ndarray | None
+    names: tuple
+    n_draws: int
+
+    def summary(self, threshold=0.5):
+        """The edges that came back in at least a share of the subsamples, with the shares of their directions.
+
+        Parameters
+        ----------
+        threshold : float, default=0.5
+
+        Returns
+        -------
+        Summary
+        """
+        threshold = check_scalar(threshold, "threshold", low=0, high=1)
+        pairs = [(i, j) for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True)]
+        kept = [(i, j) for i, j in pairs if self.adjacent[i, j] >= max(threshold, 1e-12)]
+        rows = []
+        for i, j in sorted(kept, key=lambda pair: -self.adjacent[pair]):
+            there, back = self.directed[i, j], self.directed[j, i]
+            rest = self.adjacent[i, j] - there - back
+            shares = [f"{share:.2f}" for share in (self.adjacent[i, j], there, back, rest)]
+            rows.append([f"{self.names[i]} - {self.names[j]}", *shares])
+        heads = ["edge", "found", "->", "<-", "open"]
+        expected = self.adjacent[np.triu_indices(len(self.names), 1)].sum()
+        note = f"{len(kept)} of {len(pairs)} pairs; a subsample had {expected:.3g} edges on average."
+        return Summary.table(f"Stability over {self.n_draws} subsamples", heads, rows, [note])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +119,9 @@ def stability_selection(X, estimator=None, *, n_draws=100, fraction=0.5, permute
     >>> stability_selection(X, n_draws=10, random_state=0).adjacent.tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
+    names = tuple(getattr(X, "columns", ()))
     X = check_finite_array(X, "X", ndim=2)
+    names = names or tuple(range(X.shape[1]))
     estimator = PC() if estimator is None else estimator
     check_has(estimator, "estimator", "fit get_params", "an estimator such as PC()")
     n_draws = check_scalar(n_draws, "n_draws", low=1, high=10**6, integer=True)
@@ -111,7 +143,8 @@ def stability_selection(X, estimator=None, *, n_draws=100, fraction=0.5, permute
         directed[at] += (graph.marks == ARROW) & (graph.marks.T == TAIL)
         if top is not None:
             ranked[at] += _largest(ida_lower_bounds(graph, np.cov(sample, rowvar=False)), top)
-    return Stability(adjacent / n_draws, directed / n_draws, None if top is None else ranked / n_draws)
+    ranked = None if top is None else ranked / n_draws
+    return Stability(adjacent / n_draws, directed / n_draws, ranked, names, n_draws)
 
 
 def choose_alpha_bic(X, alphas, estimator=None, *, parameters="edges"):

@@ -15,6 +15,7 @@ from learnable.highdim.debiased_lasso.programme import decorrelate
 from learnable.highdim.debiased_lasso.scaled import _Problem, fit_scaled, universal_lam0
 from learnable.selection.multiple_tests import holm_pvalues
 from learnable.validation import (
+    Summary,
     check_finite_array,
     check_number_or_word,
     check_probabilities,
@@ -286,6 +287,67 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         alpha = check_scalar(alpha, "alpha", low=0, high=1, closed="neither")
         return adjust_pvalues(self.pvalues_, correction) <= alpha
+
+    def summary(self, alpha=0.05, correction="holm", max_rows=20):
+        """What a report shows: the coefficients with the smallest p-values, their intervals, and what was assumed.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            Intervals cover with probability 1 - alpha, one at a time.
+        correction : {"holm", "bonferroni", None}, default="holm"
+            For the second column of p-values.
+        max_rows : int, default=20
+
+        Returns
+        -------
+        Summary
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((80, 120))
+        >>> print(DebiasedLasso().fit(X, 2 * X[:, 3] + rng.standard_normal(80)).summary(max_rows=1).splitlines()[0])
+        Debiased lasso: 80 observations, 120 columns, inference on 120
+        """
+        check_is_fitted(self, "coef_")
+        max_rows = check_scalar(max_rows, "max_rows", low=1, integer=True)
+        intervals = np.asarray(self.conf_int(alpha))
+        adjusted = adjust_pvalues(self.pvalues_, correction)
+        names = getattr(self, "feature_names_in_", np.arange(len(self.coef_lasso_)))[self.rows_]
+        shown = np.argsort(self.pvalues_, kind="stable")[:max_rows]
+        rows = [
+            [
+                str(names[k]),
+                f"{self.coef_[k]:.4g}",
+                f"{self.stderr_[k]:.3g}",
+                f"{intervals[k, 0]:.4g}",
+                f"{intervals[k, 1]:.4g}",
+                f"{self.pvalues_[k]:.2g}",
+                f"{adjusted[k]:.2g}",
+            ]
+            for k in shown
+        ]
+        n, p = len(self._Z), len(self.coef_lasso_)
+        heads = [
+            "column",
+            "coef",
+            "std err",
+            f"[{alpha / 2:.3g}",
+            f"{1 - alpha / 2:.3g}]",
+            "p",
+            correction or "p again",
+        ]
+        left = len(self.coef_) - len(shown)
+        notes = [
+            f"{int((adjusted <= alpha).sum())} of {len(self.coef_)} differ from zero at level {alpha:g} "
+            f"({correction or 'no correction'}); noise {self.sigma_:.3g}, penalty {self.lam_:.3g}."
+            + (f" {left} with larger p-values are not shown." if left else ""),
+            f"Intervals rest on a sparse truth: far fewer than sqrt(n) / log p = {np.sqrt(n) / np.log(max(p, 2)):.2g} "
+            "nonzero coefficients.",
+        ]
+        title = f"Debiased lasso: {n} observations, {p} columns, inference on {len(self.coef_)}"
+        return Summary.table(title, heads, rows, notes)
 
     def confidence_region(self, R, alpha=0.05):
         """Ellipsoid for several coefficients at once; `R` holds positions among ``rows_`` (Lemma 19)."""
