@@ -99,3 +99,20 @@ def test_lattice_error_and_exact_error():
         pytest.approx(0.5),
     ]
     assert experiments.exact_error(np.array([[1.0, 0.0]]), np.array([0.0]))[0] == pytest.approx(0.02275, abs=1e-5)
+
+
+def test_the_stored_studies_have_the_directions_of_the_figures():
+    mixture = experiments.mixture.stored
+    added, se = mixture.mean("error_added", gamma=1.0), mixture.se("error_added", gamma=1.0)
+    assert added > 3 * se, "Figure 3: a large cost errs more often"
+    wide = np.array(mixture.mean("curve", gamma=0.1))
+    assert wide.argmin() > len(wide) // 2, "Figure 4: the wide kernel wants little regularisation"
+    many = experiments.many_features.stored
+    for key in ("svm", "lda", "logistic"):
+        for figure in ("angle", "error"):
+            assert many.mean(f"{figure}_added_{key}", p=50) > 3 * many.se(f"{figure}_added_{key}", p=50), "Figure 10"
+    classes = experiments.many_classes.stored
+    for data, d in (("simulated", 4000), ("simulated", 16063), ("khan", 2308)):
+        assert classes.mean("train_worst", data=data, d=d) == 0, "Figure 11"
+    added = classes.mean("test_added", data="simulated", d=4000)
+    assert added > 3 * classes.se("test_added", data="simulated", d=4000)
