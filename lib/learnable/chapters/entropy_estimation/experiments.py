@@ -60,8 +60,9 @@ def race(random_state, *, law, n):
 
     `DPM_low`, `DPM_high` are the ends of the 95 % credible interval minus the truth, `DPM_holds` is 1 if it holds the
     truth, likewise for PYM and for both under the measure without Jacobian (`DPM_flat`, `PYM_flat`); `PYM_gain` is how
-    much closer to the truth PYM is than DPM; `width` the width of DPM's interval over that of PYM's; `coincidences` is
-    N - K. An estimate that is infinite is left out.
+    much closer to the truth PYM is than DPM, `GR08_gain` the same for GR08 and Zhang; `width` the width of DPM's
+    interval over that of PYM's, `narrower` by how much it is narrower; `coincidences` is N - K. An estimate that is
+    infinite is left out.
     """
     counts, truth = _sample(law, n, random_state)
     return _errors(counts, truth)
@@ -106,7 +107,8 @@ def spikes(random_state, *, n):
 def crowding(random_state, *, law):
     """Expected number of different symbols E[K_N]: its share of N at N = 4, and the largest N with a share above 0.9.
 
-    Above 0.9 lies what the source calls the regime of ANSB. Nothing is sampled but the rates of the simulated cells.
+    Above 0.9 lies what the source calls the regime of ANSB; `excess_at_4` is the share at N = 4 less 0.9.
+    Nothing is sampled but the rates of the simulated cells.
     """
     expected = _expected_symbols(law, random_state)
     n = 1
@@ -116,7 +118,7 @@ def crowding(random_state, *, law):
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if expected(middle) > 0.9 * middle else (low, middle)
-    return {"share_at_4": expected(4) / 4, "largest_n": low}
+    return {"share_at_4": expected(4) / 4, "excess_at_4": expected(4) / 4 - 0.9, "largest_n": low}
 
 
 @study(
@@ -251,6 +253,8 @@ def _errors(counts, truth):
         found["plugin_gap"] = found["PYM"] - found["plugin"]
         for name in ("DPM", "PYM"):
             found[f"{name}_width"] = found[f"{name}_high"] - found[f"{name}_low"]
+        found["narrower"] = found["PYM_width"] - found["DPM_width"]
+    found["GR08_gain"] = abs(found["Zhang"]) - abs(found["GR08"])
     return {name: None if not np.isfinite(value) else value for name, value in found.items()}
 
 
