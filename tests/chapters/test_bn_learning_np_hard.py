@@ -415,6 +415,7 @@ def test_claim_round_trip_on_random_digraphs():
         smallest = minimum_feedback_arcs(arcs)
         instance = dbfas_to_learn(arcs, len(smallest))
         dag = feedback_to_dag(instance, smallest)
+        assert dag.adjacency.sum(axis=0).max() <= 3  # Theorem 16: three parents are enough
         answer = verify_solution(dag, instance)
         assert answer.accepted and answer.n_parameters == instance.bound == learn_bound(arcs, len(smallest))
         back = dag_to_feedback(dag, instance)
