@@ -438,7 +438,7 @@ def with_error(mean, se):
 
 
 def _plain(x):
-    return f"{x:.6g}"
+    return str(x) if isinstance(x, int | np.integer) else f"{x:.6g}"
 
 
 def _reported_text(reported):

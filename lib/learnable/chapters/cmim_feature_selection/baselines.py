@@ -104,26 +104,19 @@ def _grow(words, classes, allowed, table, depth, votes):
 
 @njit(cache=True)
 def _best_split(words, positives, node, allowed, table):
-    """The largest gain ratio among the columns whose gain is at least average, as in C4.5; -1 if nothing is gained."""
+    """The first column with the largest gain; -1 if nothing is gained."""
     size, positive = count_both(node, node), count_both(positives, positives)
     if positive == 0 or positive == size:
         return -1
-    gains, parts = np.zeros(len(allowed), dtype=np.int64), np.zeros(len(allowed), dtype=np.int64)
     before = table[size] - table[positive] - table[size - positive]
-    total, count = 0.0, 0
+    best, most = -1, np.int64(8)  # eight units of the table are rounding
     for a in range(len(allowed)):
         ones = both = np.int64(0)
         for w in range(len(node)):
             ones += np.int64(popcount(words[allowed[a], w] & node[w]))
             both += np.int64(popcount(words[allowed[a], w] & positives[w]))
-        parts[a] = table[size] - table[ones] - table[size - ones]
-        gains[a] = table[both] + table[ones - both] + table[positive - both]
-        gains[a] += table[size - positive - ones + both] - table[ones] - table[size - ones] + before
-        if gains[a] > 8:
-            total += gains[a]
-            count += 1
-    best, most = -1, 0.0
-    for a in range(len(allowed)):
-        if gains[a] > 8 and gains[a] * count >= total * (1 - 1e-12) and gains[a] / parts[a] > most:
-            best, most = allowed[a], gains[a] / parts[a]
+        gain = table[both] + table[ones - both] + table[positive - both]
+        gain += table[size - positive - ones + both] - table[ones] - table[size - ones] + before
+        if gain > most:
+            best, most = allowed[a], gain
     return best
