@@ -76,7 +76,7 @@ class RankReport(Result):
         """
         from matplotlib import pyplot as plt
 
-        c = len(self.names)
+        c, ink = len(self.names), plt.rcParams["text.color"]
         if ax is None:
             ax = plt.figure(figsize=(7.0, 1.2 + 0.22 * c + 0.1 * len(self.groups))).add_subplot()
         left = (c + 1) // 2
@@ -85,20 +85,18 @@ class RankReport(Result):
             side, level = (0.0, k) if k < left else (1.0, c - 1 - k)
             height = -1.0 - 0.35 * len(self.groups) - level
             end = 0.7 if side == 0.0 else c + 0.3
-            ax.plot([rank, rank, end], [0, height, height], color="0.5", linewidth=0.9)
+            ax.plot([rank, rank, end], [0, height, height], color=ink, alpha=0.5, linewidth=0.9)
             label = f"{name} {rank:.2f} " if side == 0.0 else f" {rank:.2f} {name}"
             ax.text(end, height, label, ha="right" if side == 0.0 else "left", va="center")
-        ax.plot([1, c], [0, 0], color="0.3", linewidth=1.2)
+        ax.plot([1, c], [0, 0], color=ink, linewidth=1.2)
         for tick in range(1, c + 1):
-            ax.plot([tick, tick], [0, 0.25], color="0.3", linewidth=1.0)
+            ax.plot([tick, tick], [0, 0.25], color=ink, linewidth=1.0)
             ax.text(tick, 0.4, str(tick), ha="center", va="bottom")
         place = dict(zip(self.names, self.ranks, strict=True))
         for k, group in enumerate(self.groups):
             low, high = place[group[0]], place[group[-1]]
-            ax.plot(
-                [low - 0.05, high + 0.05], [-0.35 * (k + 1)] * 2, color="0.1", linewidth=3.0, solid_capstyle="round"
-            )
-        ax.plot([1, 1 + self.difference], [1.9, 1.9], color="0.3", linewidth=2.0)
+            ax.plot([low - 0.05, high + 0.05], [-0.35 * (k + 1)] * 2, color=ink, linewidth=3.0, solid_capstyle="round")
+        ax.plot([1, 1 + self.difference], [1.9, 1.9], color=ink, linewidth=2.0)
         ax.text(1 + self.difference / 2, 2.05, f"critical difference {self.difference:.2f}", ha="center", va="bottom")
         ax.set_xlim(-0.6, c + 1.6)
         ax.axis("off")

@@ -57,6 +57,9 @@ class Summary(str):
 
     __slots__ = ()
 
+    def __new__(cls, text):
+        return super().__new__(cls, text)
+
     __repr__ = str.__str__
 
     @classmethod
