@@ -24,6 +24,8 @@ from learnable.graphs.pc.tuning import stability_selection
 PAPER = "Colombo and Maathuis 2014"
 ALPHAS = [0.000625, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04]
 RULES = {"PC": None, "CPC": 0.0, "MPC": 0.5}
+COMPARED = [("PC-stable", "PC"), ("CPC-stable", "CPC"), ("MPC-stable", "MPC"), ("CPC-stable", "PC-stable")]
+COMPARED += [("MPC-stable", "PC-stable")]
 
 
 def simulated(random_state, p, n, n_neighbors):
@@ -53,6 +55,10 @@ def skeletons(random_state, *, p, n, orders, alpha):
     figures |= {f"stable {name}": value for name, value in _skeleton_figures(stable, truth).items()}
     other = adjacency_search(ci_test, method="stable", order=random_state.permutation(p))
     share = np.triu(often / orders)
+    figures |= {
+        f"stable fewer {name}": figures[f"PC {name}"] - figures[f"stable {name}"] for name in ("edges", "errors")
+    }
+    figures["stable more TDR"] = figures["stable TDR"] - figures["PC TDR"]
     return figures | {
         "always": int((share == 1).sum()),
         "ever": int((share > 0).sum()),
@@ -73,10 +79,10 @@ def _skeleton_figures(found, truth):
 
 @study(
     source=f"{PAPER}, Figures 7 and 8",
-    paper={"repetitions": 6, "p": [1000], "n": [50], "n_neighbors": [2], "orders": [5], "alpha": [0.01, 0.04]},
+    paper={"repetitions": 12, "p": [1000], "n": [50], "n_neighbors": [2], "orders": [5], "alpha": [0.01, 0.04]},
     lecture={"repetitions": 2, "p": [100], "n": [50], "n_neighbors": [2], "orders": [4], "alpha": [0.04]},
     paired=("alpha",),
-    note="6 graphs and 5 orders in place of 250 and 20; two levels of seven",
+    note="12 graphs and 5 orders in place of 250 and 20; two levels of seven",
 )
 def orientations(random_state, *, p, n, n_neighbors, orders, alpha):
     """Structural Hamming distance of all twelve variants: its mean and its variance over the orders."""
@@ -85,10 +91,10 @@ def orientations(random_state, *, p, n, n_neighbors, orders, alpha):
 
 @study(
     source=f"{PAPER}, Figures 13 and 14",
-    paper={"repetitions": 10, "p": [50], "n": [1000], "n_neighbors": [2, 4], "orders": [6], "alpha": [0.01, 0.04]},
+    paper={"repetitions": 60, "p": [50], "n": [1000], "n_neighbors": [2, 4], "orders": [6], "alpha": [0.01, 0.04]},
     lecture={"repetitions": 2, "p": [20], "n": [500], "n_neighbors": [2], "orders": [4], "alpha": [0.01]},
     paired=("alpha",),
-    note="10 graphs and 6 orders in place of 250 and 50; two levels of seven",
+    note="60 graphs and 6 orders in place of 250 and 50; two levels of seven",
 )
 def low_dimensional(random_state, *, p, n, n_neighbors, orders, alpha):
     """The same where there are more observations than variables."""
@@ -111,15 +117,22 @@ def _all_variants(random_state, p, n, n_neighbors, orders, alpha):
                     distance.setdefault(key, []).append(structural_hamming_distance(graph, truth))
     figures = {f"{key} SHD": float(np.mean(values)) for key, values in distance.items()}
     figures |= {f"{key} variance": float(np.var(values, ddof=1)) for key, values in distance.items()}
+    for better, than in COMPARED:
+        for name in ("SHD", "variance"):
+            figures[f"{name}: {better} below {than}"] = figures[f"{than} {name}"] - figures[f"{better} {name}"]
     return figures | {f"{key} edges": float(np.mean(values)) for key, values in edges.items()}
 
 
 @study(
-    source=f"{PAPER}, Figures 17 and 18",
-    paper={"repetitions": 12, "p": [50], "n": [50], "n_neighbors": [2], "orders": [4], "alpha": [0.04]},
+    source=f"{PAPER}, Figures 15 to 18",
+    paper=[
+        {"repetitions": 60, "p": [50], "n": [50], "n_neighbors": [2], "orders": [4], "alpha": [0.04]},
+        {"repetitions": 20, "p": [50], "n": [1000], "n_neighbors": [2], "orders": [4], "alpha": [0.01]},
+    ],
     lecture={"repetitions": 1, "p": [15], "n": [500], "n_neighbors": [2], "orders": [2], "alpha": [0.01]},
     paired=("alpha",),
-    note="12 graphs and 4 orders in place of 250 and 50; one level and one density; sets of at most 3 nodes",
+    note="60 graphs (n = 50) or 20 (n = 1000) and 4 orders in place of 250 or 120 and 50 or 20; one level and one "
+    "density; sets of at most 3 nodes",
 )
 def hidden(random_state, *, p, n, n_neighbors, orders, alpha):
     """FCI and RFCI against the graph that an oracle gives: errors in edges and in end marks."""
@@ -141,6 +154,16 @@ def hidden(random_state, *, p, n, n_neighbors, orders, alpha):
                 figures[f"{key} TDR"] = float(np.mean([row.true_discovery_rate for row in rows]))
                 figures[f"{key} marks"] = float(np.mean([row.marks for row in rows]))
                 figures[f"{key} variance"] = float(np.var([row.marks for row in rows], ddof=1))
+    for name in ("FCI", "RFCI"):
+        pairs = [(f"{name}-stable", name), (f"C{name}-stable", f"{name}-stable"), (f"M{name}-stable", f"{name}-stable")]
+        for better, than in pairs:
+            for what in ("edges", "marks", "variance"):
+                figures[f"{what}: {better} below {than}"] = figures[f"{than} {what}"] - figures[f"{better} {what}"]
+        figures[f"TDR: {name}-stable above {name}"] = figures[f"{name}-stable TDR"] - figures[f"{name} TDR"]
+    for suffix in ("", "-stable"):
+        figures[f"edges: FCI{suffix} below RFCI{suffix}"] = (
+            figures[f"RFCI{suffix} edges"] - figures[f"FCI{suffix} edges"]
+        )
     return figures
 
 
