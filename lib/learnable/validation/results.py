@@ -43,6 +43,10 @@ class Result:
 class Summary(str):
     """Text that shows itself as it is printed, at a prompt and in a notebook too: what `summary()` methods return.
 
+    Parameters
+    ----------
+    text : str
+
     Examples
     --------
     >>> Summary.table("Two rates", ["name", "rate"], [["ours", "0.50"], ["theirs", "0.4"]], ["Made up."])

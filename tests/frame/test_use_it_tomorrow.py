@@ -1,0 +1,58 @@
+"""“Use it tomorrow” runs alone: its cells, pasted into a fresh kernel, need nothing from the page before them."""
+
+import warnings
+
+import matplotlib
+import pytest
+
+from tools.project import chapters
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+HEADING = "## Use it tomorrow"
+# Sections that still lean on names from further up; the list can only shrink.
+LEANING = {
+    "boosting_adaboost",
+    "classical_rules",
+    "debiased_lasso",
+    "entropy_estimation",
+    "f_measure_maximization",
+    "order_independent_pc",
+    "randomized_variable_elimination",
+    "socp_feature_selection",
+    "tensor_decompositions",
+}
+
+
+def section(chapter):
+    """The code of the section, cell by cell."""
+    inside, cells = False, []
+    for cell in chapter.notebook["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            cells += [text] if inside else []
+            continue
+        for line in text.splitlines():
+            if line.startswith("## "):
+                inside = line.startswith(HEADING)
+    return cells
+
+
+@pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.slug)
+def test_the_section_runs_alone(chapter, tmp_path, monkeypatch):
+    cells = section(chapter)
+    assert cells, f"{chapter.slug}: the section has no code"
+    monkeypatch.chdir(tmp_path)
+    fresh = {"__name__": "__main__"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for number, cell in enumerate(cells, 1):
+                exec(compile(cell, f"{chapter.slug}, cell {number} of “Use it tomorrow”", "exec"), fresh)
+        except NameError as error:
+            assert chapter.slug in LEANING, f"{chapter.slug}, cell {number}: {error}"
+        else:
+            assert chapter.slug not in LEANING, f"{chapter.slug} runs alone now: take it off the list"
+        finally:
+            plt.close("all")
