@@ -1,6 +1,5 @@
 """Claims of the source, checked: randomized_variable_elimination."""
 
-import itertools
 import math
 from dataclasses import FrozenInstanceError
 
@@ -137,21 +136,37 @@ def test_erratum_the_search_goes_on_until_the_interval_has_closed():
     assert found.n_calls > 30 and (low < high)[:5].all() and low[-1] == high[-1]
 
 
-def test_erratum_the_interval_is_reset_to_the_number_of_columns():
-    """The printed test r <= r_min would fire at the start for r_min = r_max; n <= r_min is meant."""
-    found = rvers(Always(30, False), r_min=2, r_max=30, random_state=0)
-    assert len(found.kept) == 2
-    stuck = rvers(OracleSubsets(30, range(12)), r_min=10, r_max=11, tol=0.0, reopen=True, random_state=0)
-    np.testing.assert_array_equal(stuck.kept, range(12))
+def test_claim_oracle_gives_the_printed_inputs_and_calls_that_rise_with_r_max():
+    """Table 4, for a learner without noise: ten inputs whatever r_max is, and the more calls the larger it is."""
+    inputs, calls = [], []
+    for r_max in (20, 40, 60, 80, 100):
+        draws = [np.random.default_rng(seed).choice(100, 10, replace=False) for seed in range(60)]
+        found = [rvers(OracleSubsets(100, draw), r_max=r_max, random_state=s) for s, draw in enumerate(draws)]
+        assert all(set(draw) <= set(f.kept) for f, draw in zip(found, draws, strict=True))
+        inputs.append(np.mean([len(f.kept) for f in found]))
+        calls.append(np.mean([f.n_calls for f in found]))
+    np.testing.assert_allclose(inputs, 10, atol=0.5)
+    assert (np.diff(calls) > 0).all() and calls[0] < 130 and calls[-1] > 165
 
 
-def test_finding_reopening_finds_what_the_closed_interval_misses():
-    """A single success at small r closes the interval too low; then the source's rule ends the search."""
-    outcome = {True: [], False: []}
-    for reopen, seed in itertools.product((True, False), range(40)):
-        found = rvers(OracleSubsets(100, [4, 40, 80]), r_max=20, reopen=reopen, random_state=seed)
-        outcome[reopen].append(len(found.kept))
-    assert np.mean(np.array(outcome[True]) == 3) > 0.9 > np.mean(np.array(outcome[False]) == 3) + 0.2
+def test_claim_an_interval_that_closed_too_low_ends_no_search():
+    """Five or six of twelve are believed relevant; single removals then find the other eighteen columns."""
+    for seed in range(20):
+        found = rvers(OracleSubsets(30, range(12)), r_min=5, r_max=6, c1=8, tol=0.0, random_state=seed)
+        np.testing.assert_array_equal(found.kept, range(12))
+        assert found.remaining[np.flatnonzero(found.brackets[:, 0] == found.brackets[:, 2])[0]] > 20
+    ends = [rvers(OracleSubsets(100, [4, 40, 80]), r_max=20, random_state=seed) for seed in range(40)]
+    closed = [f.remaining[np.flatnonzero(f.brackets[:, 0] == f.brackets[:, 2])[0]] for f in ends]
+    assert np.mean([len(f.kept) == 3 for f in ends]) > 0.8 > 0.6 > np.mean(np.array(closed) == 3)
+
+
+def test_claim_a_single_irrelevant_column_is_missed_with_probability_exp_minus_c1():
+    """n - 1 of n columns matter: c1 (n - 1) failures in a row have probability (1 - 1/n)^(c1 (n - 1))."""
+    for c1, trials in ((1.5, 400), (3.0, 400)):
+        ends = [rvers(OracleSubsets(12, range(11)), r_min=10, r_max=11, c1=c1, random_state=s) for s in range(trials)]
+        missed = np.mean([len(found.kept) == 12 for found in ends])
+        expected = (1 - 1 / 12) ** math.ceil(c1 * 11)
+        assert missed == pytest.approx(expected, abs=4 * math.sqrt(expected / trials))
 
 
 def test_return_best_gives_the_smallest_subset_within_the_tolerance():

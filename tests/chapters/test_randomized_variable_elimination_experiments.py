@@ -23,7 +23,7 @@ def test_the_display_with_broken_segments_is_harder_than_wrong_labels():
     assert segments > 20 > 12 > labels
 
 
-@pytest.mark.parametrize("method", ("none", "medium r_max", "k = 1", "filter", "reopened"))
+@pytest.mark.parametrize("method", ("none", "medium r_max", "k = 1", "filter"))
 def test_every_method_runs_with_trees(method):
     found = experiments.wrappers.cell({"data": "monks-2", "learner": "tree", "method": method}, 0)
     assert 1 <= found["inputs"] <= 17 and 0 <= found["error %"] < 50

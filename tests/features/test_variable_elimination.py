@@ -153,10 +153,9 @@ def test_erratum_cost_of_single_removals_is_not_an_equation():
 
 @pytest.mark.parametrize("rule", ["optimal", "ratio", "single"])
 @pytest.mark.parametrize("rises", [False, True])
-@pytest.mark.parametrize("reopen", [False, True])
 @pytest.mark.parametrize("r_min, r_max", [(2, 30), (2, 3), (1, 2), (5, 5), (0, 1), (29, 30)])
-def test_claim_rvers_ends_whatever_the_answers(rule, rises, reopen, r_min, r_max):
-    found = rvers(Always(30, rises), r_min=r_min, r_max=r_max, rule=rule, reopen=reopen, random_state=0, max_calls=5000)
+def test_claim_rvers_ends_whatever_the_answers(rule, rises, r_min, r_max):
+    found = rvers(Always(30, rises), r_min=r_min, r_max=r_max, rule=rule, random_state=0, max_calls=5000)
     assert found.converged
     assert len(found.kept) == (30 if rises else r_min)
     low, r, high = found.brackets.T
@@ -164,10 +163,29 @@ def test_claim_rvers_ends_whatever_the_answers(rule, rises, reopen, r_min, r_max
     assert (np.diff(found.remaining) <= 0).all()
 
 
-def test_erratum_the_interval_closes_although_its_midpoint_rounds_down():
-    """With r_max = r_min + 1 the printed r_min <- r changes nothing: failures must move r_min past the midpoint."""
+@pytest.mark.parametrize("rule", ["optimal", "ratio", "single"])
+@pytest.mark.parametrize("r_min, r_max", [(2, 30), (2, 3), (0, 1), (7, 7)])
+def test_claim_rvers_ends_if_the_answers_are_random(rule, r_min, r_max):
+    class Dice(SubsetEvaluator):
+        def _error(self, columns):
+            return rng.normal()
+
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        found = rvers(Dice(30), r_min=r_min, r_max=r_max, rule=rule, random_state=seed, max_calls=5000)
+        low, r, high = found.brackets.T
+        assert found.converged and found.remaining.min() >= r_min
+        assert (low <= r).all() and (r <= high).all() and (np.diff(found.remaining) <= 0).all()
+
+
+def test_claim_a_closed_interval_becomes_the_number_of_columns():
+    """With r_max = r_min + 1 the midpoint is r_min: then r, r_min, r_max <- n, and single columns to the end."""
     found = rvers(Always(30, True), r_min=3, r_max=4, random_state=0, max_calls=2000)
-    assert found.converged and tuple(found.brackets[-1]) == (4, 4, 4)
+    assert found.converged and (found.brackets[1:] == 30).all() and (found.sizes[2:] == 29).all()
+    assert found.n_calls == 1 + 3 * 29  # the first batch counts in the streak of c1 (n - 1) failures
+    through = rvers(Always(30, False), r_min=3, r_max=4, random_state=0)
+    np.testing.assert_array_equal(through.brackets[1:], np.repeat(through.remaining[1:, None], 3, axis=1))
+    assert (np.diff(through.remaining[1:]) == -1).all() and len(through.kept) == 3
 
 
 def test_claim_streaks_move_the_interval_as_the_source_says():

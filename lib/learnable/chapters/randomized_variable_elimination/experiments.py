@@ -128,8 +128,6 @@ def _search(method, inner, data, X, y, cost, random_state):
         return rvers(inner, rule="single", r_min=1, **options)
     if method in SEARCHES:
         return rvers(inner, r_max=R_MAX[data][SEARCHES.index(method)], **options)
-    if method == "reopened":
-        return rvers(inner, r_max=R_MAX[data][0], compare_to="best", reopen=True, return_best=True, **options)
     if method == "forward":
         return forward_selection(inner)
     if method == "backward":
@@ -144,15 +142,15 @@ def _search(method, inner, data, X, y, cost, random_state):
             "repetitions": 20,
             "data": ["DNA", "LED, labels", "LED, segments", "optdigits", "monks-2"],
             "learner": ["bayes"],
-            "method": [*RIVALS, *SEARCHES, "reopened"],
+            "method": [*RIVALS, *SEARCHES],
         },
         {
             "repetitions": 5,
             "data": ["hiva"],
             "learner": ["bayes"],
-            "method": ["none", *SEARCHES, "reopened", "forward", "filter"],
+            "method": ["none", *SEARCHES, "forward", "filter"],
         },
-        {"repetitions": 20, "data": ["monks-2"], "learner": ["tree"], "method": [*RIVALS, *SEARCHES, "reopened"]},
+        {"repetitions": 20, "data": ["monks-2"], "learner": ["tree"], "method": [*RIVALS, *SEARCHES]},
         {"repetitions": 2, "data": ["DNA"], "learner": ["tree"], "method": ["none", "small r_max", "forward"]},
         {
             "repetitions": 2,

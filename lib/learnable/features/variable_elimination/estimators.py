@@ -152,8 +152,8 @@ class RVE(_Randomised):
 class RVErS(_Randomised):
     """Keep what a learner needs, by removing random batches; how many columns that are is found on the way.
 
-    Stracuzzi and Utgoff 2004, Table 3, with `reopen`, `return_best` and `compare_to` against weaknesses that they
-    report: it may end too early, keep a subset that was not the best, and let the error creep.
+    Stracuzzi and Utgoff 2004, Table 3, with `return_best` and `compare_to` against weaknesses that they report: it may
+    keep a subset that was not the best, and let the error creep.
 
     Parameters
     ----------
@@ -172,8 +172,6 @@ class RVErS(_Randomised):
         Sizes of batches: by dynamic programming, n // r, or one column at a time.
     compare_to : {"previous", "best"}, default="best"
         What the error is compared with; the source compares with the previous one.
-    reopen : bool, default=True
-        Go on searching when the interval for r has closed too low; the source ends there.
     return_best : bool, default=True
         Keep the smallest subset within `tol` of the smallest error; the source keeps the last one.
     cv : int or scikit-learn splitter, default=5
@@ -215,7 +213,6 @@ class RVErS(_Randomised):
         cost="linear",
         rule="optimal",
         compare_to="best",
-        reopen=True,
         return_best=True,
         cv=5,
         scoring=None,
@@ -231,7 +228,6 @@ class RVErS(_Randomised):
         self.cost = cost
         self.rule = rule
         self.compare_to = compare_to
-        self.reopen = reopen
         self.return_best = return_best
         self.cv = cv
         self.scoring = scoring
@@ -253,6 +249,6 @@ class RVErS(_Randomised):
         RVErS
             Itself.
         """
-        names = ("r_min", "r_max", "cost", "rule", "tol", "c1", "c2", "compare_to", "reopen", "return_best")
+        names = ("r_min", "r_max", "cost", "rule", "tol", "c1", "c2", "compare_to", "return_best")
         options = {name: getattr(self, name) for name in (*names, "max_calls", "random_state")}
         return self._finish(rvers(self._evaluator(X, y), **options))

@@ -2,8 +2,8 @@
 
 `rve` follows a schedule (Stracuzzi and Utgoff 2004, Table 2). `rvers` does not know how many columns matter: it keeps
 an interval [r_min, r_max] for that number, follows the schedule of its midpoint, and lets streaks of successes and of
-failures move the ends (Table 3). The printed loop of Table 3 does not end as its text says and can run for ever; what
-is different here stands in the chapter's list of slips.
+failures move the ends (Table 3). Once nothing lies between the ends, both become the number of columns that remain,
+and columns are tried one at a time until failures speak against a single irrelevant one.
 """
 
 from __future__ import annotations
@@ -105,8 +105,11 @@ def rve(
 
     Examples
     --------
-    >>> from learnable.chapters.randomized_variable_elimination.theory import OracleSubsets
-    >>> found = rve(OracleSubsets(100, [4, 40, 80]), 3, random_state=0)
+    >>> from learnable.features.subsets import SubsetEvaluator
+    >>> class Missing(SubsetEvaluator):  # the error is the number of relevant columns that are missing
+    ...     def _error(self, columns):
+    ...         return 3.0 - np.isin([4, 40, 80], columns).sum()
+    >>> found = rve(Missing(100), 3, random_state=0)
     >>> found.kept, found.n_calls < 60
     (array([ 4, 40, 80]), True)
     """
@@ -137,7 +140,6 @@ def rvers(
     c1=3.0,
     c2=0.3,
     compare_to="previous",
-    reopen=False,
     return_best=False,
     max_calls=None,
     random_state=None,
@@ -145,8 +147,11 @@ def rvers(
     """Remove random batches while searching for the number of relevant columns (Stracuzzi and Utgoff 2004, Table 3).
 
     The batches are those of the midpoint r of [r_min, r_max]. After c1 E⁻ failures in a row r is taken to be too small
-    and r_min moves up to it, after c2 (r - E⁻) successes in a row r_max moves down to it. Once r_min and r_max have
-    met, c1 E⁻ further failures in a row end the search.
+    and r_min moves up to it, after c2 (r - E⁻) successes in a row r_max moves down to it. When nothing lies between the
+    ends any more, or fewer than r_min columns remain, all three become the number n of remaining columns, and again
+    after every call: all columns but one are then taken to be relevant, and columns are tried one at a time. The search
+    ends after c1 (n - 1) failures in a row, so that a single irrelevant column among the n is missed with probability
+    about exp(-c1), wherever the interval has closed.
 
     Parameters
     ----------
@@ -166,10 +171,6 @@ def rvers(
         Patience with failures (more than 1) and with successes (more than 0).
     compare_to : {"previous", "best"}, default="previous"
         Rise over the last accepted error, as in the source, or over the smallest error so far.
-    reopen : bool, default=False
-        What to do when the interval has closed at an r below n - 1 and failures say that r is too small. The source
-        ends the search there; with True the interval becomes [r + 1, n] again, and the search ends only when
-        failures speak against a single irrelevant column.
     return_best : bool, default=False
         Return the smallest of the accepted subsets within `tol` of the smallest error, instead of the last.
     max_calls : int, optional
@@ -184,8 +185,11 @@ def rvers(
 
     Examples
     --------
-    >>> from learnable.chapters.randomized_variable_elimination.theory import OracleSubsets
-    >>> found = rvers(OracleSubsets(100, [4, 40, 80]), r_max=20, reopen=True, random_state=0)
+    >>> from learnable.features.subsets import SubsetEvaluator
+    >>> class Missing(SubsetEvaluator):  # the error is the number of relevant columns that are missing
+    ...     def _error(self, columns):
+    ...         return 3.0 - np.isin([4, 40, 80], columns).sum()
+    >>> found = rvers(Missing(100), r_max=20, random_state=0)
     >>> found.kept, found.n_calls < 120
     (array([ 4, 40, 80]), True)
     """
@@ -202,26 +206,24 @@ def rvers(
     way, done = _Way(evaluator, n, tol, compare_to, rng, (low, r, high)), n <= least
     while not done and (limit is None or way.n_calls < limit):
         believed = min(r, way.n - 1)  # at least one column is taken to be irrelevant, or there would be nothing to try
-        if believed not in tables:
-            tables[believed] = _schedule(n, believed, cost, rule).batch
-        k = min(int(tables[believed][way.n]), way.n - least)
-        failures = expected_failures(way.n, believed, k)
+        k, failures = 1, float(believed)
+        if believed < way.n - 1:
+            if believed not in tables:
+                tables[believed] = _schedule(n, believed, cost, rule).batch
+            k = min(int(tables[believed][way.n]), way.n - least)
+            failures = expected_failures(way.n, believed, k)
+        last = way.n == low == high  # the interval has closed before, and columns are tried one at a time
         accepted = way.step(k, None)
         success, fail = (success + 1, 0) if accepted else (0, fail + 1)
         enough = fail >= max(1.0, c1 * failures)
-        closed = low >= high and enough
-        done = (closed and not (reopen and believed < way.n - 1)) or way.n <= least
-        if way.n <= low:
+        done = (last and enough) or way.n <= least
+        if r <= low or way.n < low:
             r = low = high = way.n
-        elif closed and not done:
-            low, high = believed + 1, way.n
-            r, success, fail = (low + high) // 2, 0, 0
         elif enough:
-            # The printed r_min <- r would stay where it is for ever once r_max = r_min + 1.
-            low = min(max(r, low + 1), high)
+            low = r
             r, success, fail = (low + high) // 2, 0, 0
         elif success >= max(1.0, c2 * (believed - failures)):
-            high = max(min(r, high), low)
+            high = r
             r, success, fail = (low + high) // 2, 0, 0
         way.brackets[-1] = (low, r, high)
     return way.close(done, return_best, "rvers")
