@@ -142,7 +142,8 @@ def test_long_tables_fold_and_keep_their_names(pages, monkeypatch):
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("kernels.SoftMarginSVM", {"task": "classification", "classes": "two", "weights": "yes", "probabilities": ""}),
+        ("kernels.SoftMarginSVM", {"task": "classification", "classes": "yes", "weights": "yes", "probabilities": ""}),
+        ("kernels.NuSVM", {"task": "classification", "classes": "two"}),
         ("linear.GaussianBayes", {"task": "classification", "classes": "yes", "probabilities": "yes"}),
         ("linear.LeastSquaresClassifier", {"cost": "O(n d²)"}),
         ("foundations.CostSensitiveClassifier", {"task": "classification", "classes": "yes", "sparse": "yes"}),

@@ -65,15 +65,13 @@ def execute_stale(notebooks, cache, dependencies, jobs=2):
 
 def claims_in(notebook):
     """The claims in a notebook's outputs, in their order."""
-    shown = [
+    return [
         output["data"][CLAIM_MIME]
         for cell in notebook["cells"]
         if cell["cell_type"] == "code"
         for output in cell["outputs"]
         if CLAIM_MIME in output.get("data", {})
     ]
-    # A table holds the records of all its rows.
-    return [record for data in shown for record in data.get("claims", [data])]
 
 
 def executed_claims(notebooks, cache, dependencies):

@@ -1,18 +1,21 @@
 """The ledger: what the sources printed, beside what the book measured; then what the book found itself.
 
-Figures of the sources' tables and plots lead, by verdict and by the scale at which they were run. Theorems and worked
-numbers follow. Findings are counted apart: nobody else has stated them, so they cannot be "reproduced".
+The sum of the records leads: every printed number counts once, at its place, run or not, by chapter and by document.
+Statements without a number, theorems and worked numbers follow. Findings are counted apart: nobody else has stated
+them, so they cannot be "reproduced".
 """
 
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 from collections import Counter
 from dataclasses import dataclass
 
 from learnable._html import fill, render
 from learnable.book.claims import Claim
-from learnable.book.printed import record, sentence
+from learnable.book.printed import record
 from learnable.book.study import find_studies, is_stale
 from learnable.book.study_results import stored_result
 from learnable.book.verdicts import QUANTITIES
@@ -20,16 +23,15 @@ from tools.project import raw
 from tools.site import TEMPLATES, record_page
 
 UP = "../../"  # from book/generated/ to the root of the site
-KINDS = {"empirical": "figures of tables and plots", "theorem": "theorems and bounds", "worked": "worked numbers"}
-OUTCOMES = ("reproduced", "reproduced, smaller", "same direction", "differs", "not run")
-RUN = OUTCOMES[:-1]
+KINDS = {"empirical": "statements", "theorem": "theorems and bounds", "worked": "worked numbers"}
+OUTCOMES = ("reproduced", "reproduced, smaller", "not decided", "differs")
 HEADINGS = {
-    "reproduced": "reproduced at the source's scale",
+    "reproduced": "reproduced",
     "reproduced, smaller": "reproduced at a smaller scale",
-    "same direction": "same direction",
+    "not decided": "not decided",
     "differs": "differs",
-    "not run": "not run",
 }
+PRINTED = ("reproduced", "not decided", "differs", "not run")
 
 
 @dataclass(frozen=True)
@@ -58,63 +60,92 @@ class Entry:
 
 
 def entries(chapters, claims):
-    """All entries, the sources' empirical figures first, then theorems, worked numbers and findings."""
+    """All claims, the sources' statements first, then theorems, worked numbers and findings."""
     order = [*KINDS, "finding"]
-    found = [
-        Entry(chapter, claim) for chapter in chapters for claim in claims(chapter) if not _recorded(chapter, claim)
-    ]
+    found = [Entry(chapter, claim) for chapter in chapters for claim in claims(chapter)]
     return sorted(found, key=lambda entry: order.index(entry.kind))
-
-
-def _recorded(chapter, claim):
-    """Whether a printed figure stands in the chapter's record: it counts there, by the stricter rule, and only once."""
-    return claim.study is not None and record_page.has_record(chapter)
 
 
 def text(chapters, claims):
     """The page as MyST markdown; ``claims`` gives those of a chapter."""
     found = entries(chapters, claims)
-    printed = [entry for entry in found if entry.kind != "finding"]
-    empirical = Counter(entry.outcome for entry in printed if entry.kind == "empirical")
-    told = ", ".join(f"**{empirical[outcome]}** {HEADINGS[outcome]}" for outcome in RUN)
-    count = sum(empirical[outcome] for outcome in RUN)
+    kept = {chapter: record(chapter.slug) for chapter in chapters if record_page.has_record(chapter)}
     return (
-        "# Ledger of claims\n\n"
-        "Every chapter states what its source printed and measures it again, in the open, each time that the book is "
-        f"built. Of the figures in the sources' tables and plots, {count} were run again: {told}. "
-        f"Another {empirical['not run']} were not run, each with its reason.\n\n"
-        + raw(str(_kinds_table(printed) + _findings_line(found)))
-        + "\nThe verdict follows from a rule. A figure is *reproduced* if it lies within half a unit of the last "
-        "printed digit, plus three Monte Carlo standard errors of our run, plus whatever tolerance the source itself "
-        "states. It has the *same direction* if that fails but the effect has the printed sign by more than two "
-        "standard errors. Otherwise it *differs*. Every claim that is not reproduced carries the reason; follow a "
-        "claim to see the cell that measured it. *Findings* are what we measured ourselves: they have no verdict.\n\n"
-        + _records_section(chapters)
-        + "## By chapter\n\n"
+        "# Ledger\n\n"
+        "What the sources of this book print, beside what the book measures: first the numbers of their tables and "
+        "plots, then their statements, theorems and worked numbers.\n\n"
+        + _records_section(kept)
+        + "## Statements, theorems, worked numbers\n\n"
+        "A chapter states such a claim where it measures it, in the open, each time that the book is built. The same "
+        "rule holds: a claim is *reproduced* if the 95 % interval of what we measured lies within what the source "
+        "states (half a unit of its last digit, its bounds, or a tolerance that the claim names), *differs* if it lies "
+        "outside, and is *not decided* otherwise. What differs carries the reason; follow a claim to see the cell that "
+        "measured it. *Findings* are what we measured ourselves: they have no verdict.\n\n"
+        + raw(str(_kinds_table([entry for entry in found if entry.kind != "finding"]) + _findings_line(found)))
+        + "\n### By chapter\n\n"
         + raw(str(_chapters_table(found, chapters)))
-        + "\n## By source\n\n"
-        + raw(str(_sources_table(printed)))
         + "\n"
         + _studies_section(chapters)
-        + "\n## All entries\n\n"
+        + "\n## All claims\n\n"
         + raw(str(_table(found, chapters)))
     )
 
 
-def _records_section(chapters):
-    """The printed tables that are entered whole, and the rule by which their figures are judged."""
-    kept = [(chapter, record(chapter.slug)) for chapter in chapters if record_page.has_record(chapter)]
+def records_csv(chapters):
+    """All printed figures beside ours, a line for each."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow("chapter source table row column printed measured se verdict scale because".split())
+    for chapter in chapters:
+        for one in record(chapter.slug) if record_page.has_record(chapter) else ():
+            for e in one.entries:
+                place = [chapter.slug, e.table.source, e.table.name, e.row, e.column, e.printed.text]
+                numbers = ["" if x is None else f"{x:.6g}" for x in (e.measured, e.se)]
+                because = e.because if e.verdict == "differs" else ""
+                writer.writerow([*place, *numbers, e.verdict, e.scale or "", because])
+    return out.getvalue()
+
+
+def _records_section(kept):
+    """The sum of the records, by chapter and by document, and the rule by which their figures are judged."""
+    by_chapter, by_document, tables = [], {}, 0
+    for chapter, found in kept.items():
+        count = Counter(entry.verdict for one in found for entry in one.entries)
+        by_chapter.append((f"records/{chapter.slug}.html", chapter.short_title, count))
+        tables += len(found)
+        for one in found:
+            document = one.table.source.partition(",")[0]
+            by_document.setdefault(document, Counter()).update(entry.verdict for entry in one.entries)
+    whole = sum((count for *_, count in by_chapter), Counter())
+    run = sum(whole[verdict] for verdict in PRINTED[:-1])
     margins = "".join(f"- **{name}**: {told}\n" for name, told in QUANTITIES.items())
-    lines = "".join(f"- [{c.short_title}](records/{c.slug}.md): {sentence(found)}\n" for c, found in kept)
+    documents = [(None, document, by_document[document]) for document in sorted(by_document)]
     return (
-        "(ledger-rule)=\n## Tables entered whole\n\n"
-        "Where a chapter keeps its source's tables whole, every printed number counts once, at its place, run or not. "
-        "A number is *reproduced* if the 95 % interval of the difference (our Monte Carlo error, and the source's own "
-        "where it prints one) lies within a margin around the printed value: half a unit of its last digit, plus a "
+        "(ledger-rule)=\n## Printed figures\n\n"
+        f"The book keeps {sum(whole.values()):,} printed figures of {len(by_document)} documents, in {tables} tables "
+        f"and plots. **{run:,}** were run again: **{whole['reproduced']}** are reproduced, **{whole['differs']}** "
+        f"differ, **{whole['not decided']}** are not decided. The other {whole['not run']:,} were not run. "
+        "Tables are kept whole, so that a part of one cannot be left out; each figure counts once, at its place, and "
+        "has a reason of its own where it differs or was not run. A chapter's record shows them.\n\n"
+        + raw(str(_printed_table("Printed figures by chapter", "Chapter", by_chapter)))
+        + "\n{download}`All printed figures beside ours, as a table <records/printed_figures.csv>`\n\n"
+        + raw(str(_printed_table("Printed figures by document", "Document", documents)))
+        + "\nA number is *reproduced* if the 95 % interval of the difference (our Monte Carlo error, and the source's "
+        "own where it prints one) lies within a margin around the printed value: half a unit of its last digit, plus a "
         "tolerance that is ours, the same in every chapter. It *differs* if the interval lies outside, and is *not "
         "decided* otherwise, so that a noisy run earns no tick. The tolerances:\n\n"
-        f"{margins}\n{lines}\n"
+        f"{margins}\n"
     )
+
+
+def _printed_table(label, first, rows):
+    """Verdicts of printed figures; a row is (link, name, count)."""
+
+    def width(count, verdict):
+        return f"{100 * count[verdict] / sum(count.values()):.1f}"
+
+    heads = [first, "printed", "run", *PRINTED, "share"]
+    return render(TEMPLATES / "ledger_printed.html", label=label, heads=heads, rows=rows, verdicts=PRINTED, width=width)
 
 
 def _studies_section(chapters):
@@ -183,24 +214,16 @@ def _chapters_table(found, chapters):
     return _totals("Totals by chapter", "Chapter", rows, findings=True, share=True)
 
 
-def _sources_table(printed):
-    rows = []
-    for document in sorted({entry.document for entry in printed}):
-        count = Counter(entry.outcome for entry in printed if entry.document == document)
-        rows.append((None, None, document, count))
-    return _totals("Totals by source", "Source", rows, share=True)
-
-
 def _totals(label, first, rows, *, findings=False, share=False):
     """A table of outcomes; a row is (id, link, name, count of outcomes)."""
 
     def run(count):
-        return sum(count[outcome] for outcome in RUN)
+        return sum(count[outcome] for outcome in OUTCOMES)
 
     def width(count, outcome):
         return f"{100 * count[outcome] / sum(count[name] for name in OUTCOMES):.1f}"
 
-    heads = [first, "claims" if share else "run", *HEADINGS.values()]
+    heads = [first, "claims", *HEADINGS.values()]
     values = {"label": label, "heads": heads, "rows": rows, "outcomes": OUTCOMES, "findings": findings, "share": share}
     return render(TEMPLATES / "ledger_totals.html", **values, run=run, width=width, css=_css)
 

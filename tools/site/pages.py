@@ -34,6 +34,7 @@ def write_all(folder=GENERATED, executed=None):
         "opening_parts.md": raw(parts_page.part_cards("../")),
     }
     made |= {f"records/{c.slug}.md": record_page.text(c) for c in chapters() if record_page.has_record(c)}
+    made["records/printed_figures.csv"] = ledger_page.records_csv(chapters())
     measured = stored_benchmarks()
     parts = dict.fromkeys(chapter.part for chapter in chapters())  # the contents list a page for each
     made |= {f"benchmarks/{part}.md": part_benchmarks(part, measured.get(part, {})) for part in parts}

@@ -3,7 +3,7 @@
 >>> from learnable.book import claim, explore, show, use_style
 """
 
-from learnable.book.claims import ClaimError, at_least, at_most, between, claim, compare, finding, not_run
+from learnable.book.claims import ClaimError, at_least, at_most, between, claim, finding
 from learnable.book.explorer import Slider, explore
 from learnable.book.printed import show_printed, show_record
 from learnable.book.style import COLORS, show, use_style
@@ -16,10 +16,8 @@ __all__ = [
     "at_most",
     "between",
     "claim",
-    "compare",
     "explore",
     "finding",
-    "not_run",
     "show",
     "show_printed",
     "show_record",

@@ -5,19 +5,19 @@ A chapter states a claim once, next to the cell that measures it::
     claim("Bayes risk of the study-hours problem", reported="0.305786", measured=risk,
           source="Lember 2012, Sec. 1.2.4", kind="worked")
 
-The verdict is not a matter of taste. With r the reported and m the measured figure,
+The verdict is not a matter of taste. With r the reported and m the measured figure, the interval m ± 1.96 se (se the
+Monte Carlo standard error of m) and the margin u + tol around r (u half a unit of the last reported digit, tol a
+tolerance that the claim itself states, "within 5 %"), the claim is
 
-* *reproduced* if ``|m - r| <= u + 3 se + tol``: u is half a unit of the last reported digit, se the Monte
-  Carlo standard error of m, and tol a tolerance that the claim itself states ("within 5 %");
-* *same direction* if that fails, but m lies on the same side of ``null`` as r, by more than two standard errors
-  (or, for a bound, if it is missed by no more than three standard errors);
-* *differs* otherwise.
+* *reproduced* if the whole interval lies within the margin, or within the bounds where the source states bounds;
+* *differs* if the whole interval lies outside;
+* *not decided* otherwise.
 
-Anything but *reproduced* must come with a reason (``because=``), and a reason that is no longer needed is an error
-too: so a chapter cannot quietly keep a verdict that no longer holds. `compare` does the same for a whole table of the
-source beside a study, `not_run` names a printed figure that nobody has run again here, and why, and `finding` states
-what we measured ourselves: no verdict, and the ledger counts it apart. In a notebook that somebody has open, where
-parameters are there to be changed, the box says so instead, and the cells after it run.
+What differs must come with a reason (``because=``), and a reason for what is reproduced is an error too: so a chapter
+cannot quietly keep a verdict that no longer holds. Numbers of a source's tables and plots are no claims: they stand
+whole in ``printed/`` and are judged there (`learnable.book.printed`); an empirical claim states a direction, a bound,
+a yes or no. `finding` states what we measured ourselves: no verdict, and the ledger counts it apart. In a notebook that
+somebody has open, where parameters are there to be changed, the box says so instead, and the cells after it run.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import numpy as np
 
 from learnable._html import fill, render
 from learnable.book._session import live
+from learnable.book.verdicts import Z
 
 __all__ = [
     "KINDS",
@@ -43,18 +44,16 @@ __all__ = [
     "at_most",
     "between",
     "claim",
-    "compare",
     "finding",
-    "not_run",
 ]
 
 MIME = "application/vnd.learnable.claim+json"
-VERDICTS = ("reproduced", "same direction", "differs")
-# A figure of a table or plot, a theorem or bound, a number worked out in the text.
+VERDICTS = ("reproduced", "not decided", "differs")
+# A statement without a number of its own about an experiment, a theorem or bound, a number worked out in the text.
 KINDS = ("empirical", "theorem", "worked")
 _OURS = re.compile(r"\b(this book|trial|our reading)\b", re.I)
 _TEMPLATES = Path(__file__).with_name("templates")
-_MARKS = {"reproduced": "✓", "same direction": "≈", "differs": "✗", "not run": "–"}
+_MARKS = {"reproduced": "✓", "not decided": "?", "differs": "✗"}
 
 
 class ClaimError(ValueError):
@@ -63,10 +62,7 @@ class ClaimError(ValueError):
 
 @dataclass(frozen=True)
 class Claim:
-    """An entry of the ledger: what was printed and what was measured, as texts; a finding has only the latter.
-
-    ``study``, ``setting`` and ``figure`` say where an entry stands in the table that `compare` shows.
-    """
+    """An entry of the ledger: what was printed and what was measured, as texts; a finding has only the latter."""
 
     statement: str
     kind: str
@@ -76,9 +72,6 @@ class Claim:
     source: str | None = None
     scale: str | None = None
     because: str | None = None
-    study: str | None = None
-    setting: str | None = None
-    figure: str | None = None
 
     @property
     def id(self):
@@ -87,11 +80,8 @@ class Claim:
 
     @property
     def record(self):
-        """The entry as a notebook stores it: only those of a table have a study, a setting and a figure."""
-        fields = asdict(self)
-        if self.study is None:
-            del fields["study"], fields["setting"], fields["figure"]
-        return {"id": self.id, **fields}
+        """The entry as a notebook stores it."""
+        return {"id": self.id, **asdict(self)}
 
     @classmethod
     def from_record(cls, record):
@@ -141,7 +131,6 @@ def claim(
     se=None,
     n=None,
     tol=0.0,
-    null=None,
     scale=None,
     because=None,
 ):
@@ -166,8 +155,6 @@ def claim(
         Number of repetitions behind a measured proportion, in place of ``se``.
     tol : float
         A tolerance that is part of the claim.
-    null : float, optional
-        The value that would mean "no effect": the reference for *same direction*.
     scale : str, optional
         At what size it was run, where that is not the source's size.
     because : str, optional
@@ -191,7 +178,6 @@ def claim(
         "se": se,
         "n": n,
         "tol": tol,
-        "null": null,
         "scale": scale,
         "because": because,
     }
@@ -231,85 +217,6 @@ def finding(statement, *, measured, se=None, n=None, scale=None):
     _display_finding(Claim(statement, "finding", measured=", ".join(shown), scale=scale))
 
 
-def not_run(statement, *, reported, source, because):
-    """Name a figure that the source printed and this book has not run again, with the reason.
-
-    Parameters
-    ----------
-    statement : str
-        What the figure is, in the book's own words.
-    reported : str or float
-        What is printed.
-    source : str
-        Where.
-    because : str
-        Why it was not run: data that may not be passed on, hours of computing.
-
-    Examples
-    --------
-    >>> not_run("Error on the post-office digits", reported="0.051", source="Author 2004, Table 2",
-    ...         because="the images may not be passed on")
-    {'text/plain': '– not run: Error on the post-office digits | reported 0.051 | Author 2004, Table 2 | because ...
-    """
-    if not because:
-        raise ValueError("not_run needs a reason: because=...")
-    printed = {"reported": _reported_text(reported), "source": _checked_source(source)}
-    _display(Claim(statement, "empirical", **printed, verdict="not run", because=because))
-
-
-def compare(statement, result, printed, *, figure=None, source=None, tol=0.0, null=None, scale=None, because=None):
-    """Put a table of the source beside a study: a row for each setting, a ledger entry for each printed figure.
-
-    Parameters
-    ----------
-    statement : str
-        What the figures are, in the book's own words.
-    result : StudyResult
-        The study, stored or run here.
-    printed : list of (dict, figure) or of (dict, dict of figures)
-        The setting of a row and what the source prints there: one figure, or several by their names in the study. Each
-        is given as in `claim`.
-    figure : str, optional
-        Which figure of the study, where ``printed`` has one for each row.
-    source : str, optional
-        Where it is printed; the study's own by default.
-    tol, null : float or dict of float, optional
-        As in `claim`: one for all figures, or by name.
-    scale : str, optional
-        The size of the run where it is not the source's; for a study run at less than the paper's grid it is required.
-    because : str, optional
-        Why some figures are not reproduced; required exactly when there are such figures.
-    """
-    if result.scale != "paper" and scale is None:
-        raise ValueError(f"{result.name} was run at scale {result.scale!r}: say at which size with scale=...")
-    claims = []
-    for setting, reported in printed:
-        place = ", ".join(f"{name} = {value}" for name, value in setting.items())
-        for name, value in (reported if isinstance(reported, dict) else {figure: reported}).items():
-            options = {"reported": value, "measured": result.mean(name, **setting), "se": result.se(name, **setting)}
-            options |= {"source": source or result.source, "kind": "empirical", "scale": scale}
-            options |= {"tol": _for_figure(tol, name) or 0.0, "null": _for_figure(null, name)}
-            full = f"{statement}: {f'{name}, ' if isinstance(reported, dict) else ''}{place}"
-            try:
-                one = evaluate(full, **options)
-            except ClaimError:
-                one = evaluate(full, **options, because=because or "-")
-            claims.append(replace(one, study=result.name, setting=place, figure=name))
-    missed = [one for one in claims if one.verdict != "reproduced"]
-    if not live() and bool(missed) != bool(because):
-        raise ClaimError(
-            f"{statement!r}: every figure is reproduced, remove because={because!r}"
-            if because
-            else f"{statement!r}: {len(missed)} figures are not reproduced, the first is {missed[0].setting} "
-            f"(printed {missed[0].reported}, measured {missed[0].measured}). Say why with because=..."
-        )
-    _display_table(statement, claims, because)
-
-
-def _for_figure(given, name):
-    return given.get(name) if isinstance(given, dict) else given
-
-
 def evaluate(
     statement,
     *,
@@ -320,7 +227,6 @@ def evaluate(
     se=None,
     n=None,
     tol=0.0,
-    null=None,
     scale=None,
     because=None,
 ):
@@ -339,14 +245,16 @@ def evaluate(
     one = isinstance(reported, (str, Bound)) or np.ndim(reported) == 0
     wanted = [reported] if one else list(reported)
     got = [measured] if one else list(measured)
+    if kind == "empirical" and not all(isinstance(r, bool | np.bool_ | Bound) for r in wanted):
+        raise ValueError(f"{statement!r}: a number of a table or plot belongs to printed/, see learnable.book.printed")
     if len(wanted) != len(got) or not wanted:
         raise ValueError(f"{len(wanted)} reported figures, but {len(got)} measured ones")
     errors = _errors(got, se, n)
-    verdicts = [_verdict(r, m, e, tol, null) for r, m, e in zip(wanted, got, errors, strict=True)]
+    verdicts = [_verdict(r, m, e, tol) for r, m, e in zip(wanted, got, errors, strict=True)]
     verdict = max(verdicts, key=VERDICTS.index)
     if verdict == "reproduced" and because is not None:
         raise ClaimError(f"{statement!r} is reproduced: remove because={because!r}")
-    if verdict != "reproduced" and not because:
+    if verdict == "differs" and not because:
         raise ClaimError(
             f"{statement!r} is not reproduced ({verdict}): reported {reported}, measured {measured}. "
             "Mend the code, or say why with because=..."
@@ -381,28 +289,24 @@ def _errors(got, se, n):
     return errors
 
 
-def _verdict(reported, measured, se, tol, null):
+def _verdict(reported, measured, se, tol):
     if isinstance(reported, (bool, np.bool_)):
         return "reproduced" if bool(measured) == bool(reported) else "differs"
     m, error = float(measured), 0.0 if se is None else float(se)
     if not math.isfinite(m) or not math.isfinite(error) or error < 0:
         raise ValueError(f"measured figure {measured} with standard error {se} is not a finite number")
     if isinstance(reported, Bound):
-        low, high, r = reported.low - tol, reported.high + tol, None
+        low, high = reported.low - tol, reported.high + tol
     else:
-        r = float(reported)
-        # The last term forgives only the rounding of float arithmetic.
-        slack = _half_unit(reported) + 3.0 * error + tol + 1e-12 * max(1.0, abs(r))
-        low, high = r - slack, r + slack
-    if low <= m <= high:
+        margin = _half_unit(reported) + tol
+        low, high = float(reported) - margin, float(reported) + margin
+    # Forgives the rounding of float arithmetic and nothing else.
+    rounding = 1e-12 * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
+    if low - rounding <= m - Z * error and m + Z * error <= high + rounding:
         return "reproduced"
-    if r is None and low - 3.0 * error <= m <= high + 3.0 * error:
-        return "same direction"
-    if null is not None:
-        target = r if r is not None else (reported.low if math.isfinite(reported.low) else reported.high)
-        if (m - null) * (target - null) > 0 and abs(m - null) > 2.0 * error:
-            return "same direction"
-    return "differs"
+    if m + Z * error < low - rounding or m - Z * error > high + rounding:
+        return "differs"
+    return "not decided"
 
 
 def _decimals(reported):
@@ -479,23 +383,6 @@ def _display_finding(claim):
     scale = f" | run at {claim.scale}" if claim.scale else ""
     plain = f"finding: {claim.statement} | measured {claim.measured}{scale}"
     _show(plain, render(_TEMPLATES / "finding.html", claim=claim), claim.record)
-
-
-def _display_table(statement, claims, because):
-    """A row for each setting, a column for each figure: what is printed, what was measured, the verdict."""
-    figures = list(dict.fromkeys(claim.figure for claim in claims))
-    lines, rows = [], {}
-    for claim in claims:
-        place = f"{claim.setting}, {claim.figure}" if len(figures) > 1 else claim.setting
-        mark = f"{_MARKS[claim.verdict]} {claim.verdict}"
-        lines.append(f"  {place}: printed {claim.reported}, measured {claim.measured}, {mark}")
-        rows.setdefault(claim.setting, {})[claim.figure] = claim
-    first = claims[0]
-    foot = f"{first.source}, run at {first.scale}" if first.scale else first.source
-    plain = "\n".join([f"{statement} | {foot}", *lines, *([f"because {because}"] if because else [])])
-    values = {"statement": statement, "figures": figures, "rows": rows, "foot": foot, "because": because}
-    shown = render(_TEMPLATES / "claims.html", marks=_MARKS, **values)
-    _show(plain, shown, {"claims": [claim.record for claim in claims]})
 
 
 def _show(plain, shown, record=None):
