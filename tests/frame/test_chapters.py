@@ -145,6 +145,18 @@ def test_chapter_claims_and_explores(chapter):
 
 
 @each_chapter
+def test_at_most_eight_boxes_stand_in_a_chapter(chapter):
+    shown = [
+        "".join(output["data"]["text/html"])
+        for cell in chapter.code_cells()
+        for output in cell["outputs"]
+        if "text/html" in output.get("data", {})
+    ]
+    boxes = sum(html.count('class="claim claim-') for html in shown)
+    assert boxes <= 8, f"{chapter.name}: {boxes} boxes; whole tables are shown by the record"
+
+
+@each_chapter
 def test_chapter_ends_like_every_chapter(chapter):
     text = "\n".join("".join(c["source"]) for c in chapter.notebook["cells"] if c["cell_type"] == "markdown")
     headings = re.findall(r"^## (.+)$", text, re.M)

@@ -20,7 +20,7 @@ from tools.site import references
 IMAGES = ("image/png", "image/jpeg")  # nbval does not compare these two
 FORBIDDEN = ("image/png", "image/jpeg", "image/svg+xml", "application/vnd.jupyter.widget-view+json")
 MAX_HTML = 20_000
-MAX_COLUMNS = 100
+MAX_COLUMNS = 80
 CELL_KEYS = {"tags", "mystnb", "editable", "slideshow"}
 
 
