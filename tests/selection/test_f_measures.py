@@ -214,6 +214,20 @@ def test_a_search_that_is_cut_short_says_so(chain, emotions):
     assert not found.converged and found.gap > 0
 
 
+def test_a_chain_may_leave_inputs_as_they_are(emotions):
+    X, Y, X_test, _ = emotions
+    centred = (X - X.mean(axis=0)) / X.std(axis=0)
+    there = (X_test - X.mean(axis=0)) / X.std(axis=0)
+    plain = fm.LabelChain(standardize=False, n_draws=50, random_state=0).fit(centred, Y)
+    scaled = fm.LabelChain(n_draws=50, random_state=0).fit(X, Y)
+    np.testing.assert_allclose(plain.coef_, scaled.coef_, atol=1e-6)
+    assert (plain.predict(there) == scaled.predict(X_test)).all()
+    other = fm.LabelChain(standardize=False, n_draws=50, random_state=0).fit(1e-3 * centred, Y)
+    assert np.abs(1e-3 * other.coef_ - plain.coef_).max() > 0.1 * np.abs(plain.coef_).max()
+    with pytest.raises(ValueError, match="standardize"):
+        fm.LabelChain(standardize="no").fit(X, Y)
+
+
 def test_a_chain_accepts_a_search_over_penalties(emotions):
     X, Y, X_test, Y_test = emotions
     search = GridSearchCV(LogisticRegression(max_iter=1000), {"C": [0.01, 0.1]}, scoring="neg_log_loss", cv=3)

@@ -17,7 +17,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnable._inner import assign
 from learnable.selection.f_measures.learners import LabelSetClassifier
-from learnable.validation import Result, check_choice, check_finite_array, check_rng, check_scalar, warn_not_converged
+from learnable.validation import (
+    Result,
+    check_bool,
+    check_choice,
+    check_finite_array,
+    check_rng,
+    check_scalar,
+    warn_not_converged,
+)
 
 _SURE = 40.0  # log odds of a label that never varies
 
@@ -49,10 +57,11 @@ class JointModes(Result):
 class LabelChain(LabelSetClassifier):
     """A chain of logistic regressions as a law of the labels, and any rule on top of it.
 
-    Inputs are standardised inside, so that one penalty suits all columns. Draws use the same uniform numbers for every
-    instance, so that a prediction does not depend on the other rows of the table. Fit: m logistic regressions with up
-    to d + m - 1 inputs. Predict: O(n_draws m^2) for each instance; rule "JM" opens about m / p beginnings where the
-    mode has probability p.
+    Inputs are standardised inside unless told otherwise, so that one penalty suits all columns. Where they have a
+    common unit already, leave them as they are: the penalty then weighs on earlier labels as on any input. Draws use
+    the same uniform numbers for every instance, so that a prediction does not depend on the other rows of the table.
+    Fit: m logistic regressions with up to d + m - 1 inputs. Predict: O(n_draws m^2) for each instance; rule "JM" opens
+    about m / p beginnings where the mode has probability p.
 
     The most probable label vectors are had from ``joint_modes``, as a `JointModes`.
 
@@ -69,12 +78,14 @@ class LabelChain(LabelSetClassifier):
         Label vectors drawn for each instance.
     max_nodes : int, default=100_000
         Beginnings that the search for the joint mode may open for one instance.
+    standardize : bool, default=True
+        Scale the inputs to deviation one; the labels before a label are never scaled.
     random_state : None, int or numpy.random.Generator, default=None
 
     Attributes
     ----------
     coef_ : ndarray of shape (m, d)
-        On standardised inputs, in the order of the chain.
+        On standardised inputs if they are, in the order of the chain.
     coupling_ : ndarray of shape (m, m)
         Weight of an earlier label (column) for a later one (row), in the order of the chain.
     intercept_ : ndarray of shape (m,)
@@ -99,6 +110,7 @@ class LabelChain(LabelSetClassifier):
         allow_empty="auto",
         n_draws=1000,
         max_nodes=100_000,
+        standardize=True,
         random_state=None,
     ):
         self.allow_empty = allow_empty
@@ -107,19 +119,23 @@ class LabelChain(LabelSetClassifier):
         self.order = order
         self.n_draws = n_draws
         self.max_nodes = max_nodes
+        self.standardize = standardize
         self.random_state = random_state
 
     def _check_parameters(self):
         super()._check_parameters()
         check_scalar(self.n_draws, "n_draws", low=1, high=10**7, integer=True)
         check_scalar(self.max_nodes, "max_nodes", low=1, integer=True)
+        check_bool(self.standardize, "standardize")
 
     def _fit(self, X, Y):
         base = LogisticRegression(C=0.1, max_iter=1000) if self.estimator is None else self.estimator
         m, d = Y.shape[1], X.shape[1]
         self.order_ = np.arange(m) if self.order is None else _checked_order(self.order, m)
-        self._mean, scale = X.mean(axis=0), X.std(axis=0)
-        self._scale = np.where(scale > 1e-12 * np.abs(self._mean), scale, 1.0)
+        self._mean, self._scale = np.zeros(d), np.ones(d)
+        if self.standardize:
+            self._mean, scale = X.mean(axis=0), X.std(axis=0)
+            self._scale = np.where(scale > 1e-12 * np.abs(self._mean), scale, 1.0)
         inputs = np.column_stack([(X - self._mean) / self._scale, Y[:, self.order_]])
         self.coef_, self.coupling_, self.intercept_ = np.zeros((m, d)), np.zeros((m, m)), np.zeros(m)
         for i in range(m):
