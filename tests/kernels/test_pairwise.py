@@ -71,3 +71,12 @@ def test_sparse_tables_stay_sparse_and_answer_as_dense_ones(options, classes):
     np.testing.assert_allclose(thin.decision_function(X), full.decision_function(X.toarray()), atol=1e-6)
     np.testing.assert_allclose(thin.decision_function(X.toarray()), full.decision_function(X.tocsc()), atol=1e-6)
     assert sparse.issparse(thin.support_vectors_) and hasattr(thin, "coef_") == (not options)
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(0, 100)])
+def test_a_second_fit_keeps_nothing_of_the_first(rows):
+    X, y = load_iris(return_X_y=True)
+    again = SoftMarginSVM().fit(X, y).set_params(kernel="rbf").fit(X[rows], y[rows])
+    fresh = SoftMarginSVM(kernel="rbf").fit(X[rows], y[rows])
+    np.testing.assert_array_equal(again.decision_function(X), fresh.decision_function(X))
+    assert not hasattr(again, "coef_") and hasattr(again, "machines_") == hasattr(fresh, "machines_")

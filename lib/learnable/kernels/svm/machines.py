@@ -36,6 +36,8 @@ class _KernelMachine(KernelMixin, BinaryClassifierMixin, BaseEstimator):
         return self._named_points(X), signs
 
     def _named_points(self, X):
+        for name in ("coef_", "machines_"):  # what only some fits have must not outlive the one that made it
+            self.__dict__.pop(name, None)
         self.kernel_ = self._named_kernel(X)
         return check_symmetric(X, "K") if isinstance(self.kernel_, Precomputed) else X
 
