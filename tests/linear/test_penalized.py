@@ -1,6 +1,7 @@
 """Kernels and kernel regression against explicit features, brute force, quadratic programmes and scikit-learn."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_diabetes
 
 from learnable.linear import Lasso, Ridge
@@ -37,3 +38,14 @@ def test_erratum_the_lasso_path_is_exact():
     np.testing.assert_allclose(Lasso(middle, tol=1e-13).fit(X, y).coef_, half_way, atol=1e-4)
     knot = Lasso(path.alphas[4], tol=1e-13).fit(X, y)
     np.testing.assert_allclose(knot.coef_, path.coefs[4], atol=1e-4)
+
+
+@pytest.mark.parametrize(("n", "d"), [(50, 100), (100, 300)])
+def test_without_a_penalty_rounding_is_no_direction_of_the_data(n, d):
+    # Centring leaves rank n - 1; the singular value that should be zero is about eps times the largest.
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(n, d)) + 5 * rng.normal(size=d), rng.normal(size=n)
+        Z = X - X.mean(axis=0)
+        least = np.linalg.pinv(Z, rcond=1e-10) @ (y - y.mean())
+        np.testing.assert_allclose(Ridge(alpha=0.0).fit(X, y).coef_, least, atol=1e-10 * np.abs(least).max())

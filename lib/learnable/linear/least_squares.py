@@ -6,8 +6,9 @@ Source: Lember 2012, Sec. 3.6.1.
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
+from learnable.linear._sparse import sparse_least_squares, sparse_moments
 from learnable.linear.rules import LinearRule, solve_symmetric
 from learnable.validation import check_scalar
 
@@ -17,7 +18,7 @@ __all__ = ["LeastSquaresClassifier"]
 class LeastSquaresClassifier(LinearRule):
     """Regress the indicator of each class on x and take the largest fit. O(n d²).
 
-    For two classes class 1 is chosen where f_1(x) ≥ ½, so that ``intercept_`` is a − ½.
+    For two classes class 1 is chosen where f_1(x) ≥ ½, so that ``intercept_`` is a − ½. Sparse tables stay sparse.
 
     Parameters
     ----------
@@ -42,6 +43,7 @@ class LeastSquaresClassifier(LinearRule):
     """
 
     _binary = False
+    _sparse = "csr"
 
     def __init__(self, alpha=0.0):
         self.alpha = alpha
@@ -51,7 +53,11 @@ class LeastSquaresClassifier(LinearRule):
         X, codes, weights = self._prepare(X, y, sample_weight)
         total = weights.sum()
         targets = (codes[:, None] == np.arange(len(self.classes_))).astype(float)
-        mean, target_mean = weights @ X / total, weights @ targets / total
+        target_mean = weights @ targets / total
+        if sparse.issparse(X):
+            W, mean = self._sparse_slopes(X, targets - target_mean, weights, ridge)
+            return self._keep(W, mean, target_mean)
+        mean = weights @ X / total
         root = np.sqrt(weights)[:, None]
         Z, T = (X - mean) * root, (targets - target_mean) * root
         if ridge > 0:
@@ -61,6 +67,16 @@ class LeastSquaresClassifier(LinearRule):
             spread = np.sqrt((Z**2).sum(axis=0))
             spread[spread <= 1e-14 * (np.abs(mean) * np.sqrt(total))] = np.inf
             W = linalg.lstsq(Z / spread, T, cond=1e-11, lapack_driver="gelsy")[0] / spread[:, None]
+        return self._keep(W, mean, target_mean)
+
+    def _sparse_slopes(self, X, targets, weights, ridge):
+        if ridge > 0:
+            return sparse_least_squares(X, targets, weights, ridge)
+        mean, spread = sparse_moments(X, weights)
+        spread[spread <= 1e-14 * np.abs(mean)] = np.inf
+        return sparse_least_squares(X, targets, weights, 0.0, spread)[0] / spread[:, None], mean
+
+    def _keep(self, W, mean, target_mean):
         self.w_ = W.T
         self.a_ = target_mean - self.w_ @ mean
         if len(self.classes_) == 2:

@@ -14,6 +14,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from learnable.linear._quasi_newton import logistic_terms, moments, quasi_newton, worthwhile
+from learnable.linear._sparse import Standardised, newton_sparse, sparse_moments
 from learnable.linear.rules import LinearRule, solve_symmetric
 from learnable.validation import check_finite_array, check_magnitude, check_scalar, encode_labels
 
@@ -57,8 +58,9 @@ def linear_separation(X, y):
 
 def _separation(Z, codes, k):
     """Maximise the sum of all margins, each at most one and none negative: zero for overlapping classes."""
+    signs = np.where(codes == 1, 1.0, -1.0)
     if k == 2:
-        A = np.where(codes == 1, 1.0, -1.0)[:, None] * Z
+        A = sparse.diags_array(signs) @ Z if sparse.issparse(Z) else signs[:, None] * Z
     else:
         blocks = []
         for j in range(k):
@@ -87,7 +89,9 @@ def _strict(A, m, q):
 
 
 def _row_kron(S, Z):
-    """Row-wise Kronecker product of a sparse S (n, k) with a dense Z (n, p)."""
+    """Row-wise Kronecker product of a sparse S (n, k) with Z (n, p), which may be sparse."""
+    if sparse.issparse(Z):
+        return sparse.hstack([sparse.diags_array(S[:, [j]].toarray()[:, 0]) @ Z for j in range(S.shape[1])]).tocsr()
     S = S.tocoo()
     p = Z.shape[1]
     columns = (S.col[:, None] * p + np.arange(p)).ravel()
@@ -102,7 +106,8 @@ class LogisticDiscriminant(LinearRule):
     ln p(i|x)/p(k−1|x) = w_i'x + w_i0. Each step costs O(n p² + p³), p = (k − 1)(d + 1), solves by Cholesky and is
     halved while the likelihood falls. For two classes and much data, where that is dear, steps of limited-memory BFGS
     of O(n p) come first, and Newton's finish where they are slow. The columns are standardised inside, so that units do
-    not matter.
+    not matter. Sparse tables stay sparse: conjugate gradients solve for each Newton step, at the cost of what is stored
+    for each of theirs.
 
     Parameters
     ----------
@@ -133,6 +138,7 @@ class LogisticDiscriminant(LinearRule):
     """
 
     _binary = False
+    _sparse = "csr"
 
     def __init__(self, alpha=0.0, tol=1e-8, max_iter=100):
         self.alpha = alpha
@@ -145,7 +151,7 @@ class LogisticDiscriminant(LinearRule):
         max_iter = check_scalar(self.max_iter, "max_iter", low=1, integer=True)
         X, codes, weights = self._prepare(X, y, sample_weight)
         d = X.shape[1]
-        mean, spread = moments(X, weights)
+        mean, spread = (sparse_moments if sparse.issparse(X) else moments)(X, weights)
         spread[spread <= 1e-14 * np.abs(mean)] = np.inf
         penalty = np.append(ridge / spread**2, 0.0)
         theta, state = self._search(X, codes, weights, (mean, spread, penalty), tol, max_iter)
@@ -170,9 +176,14 @@ class LogisticDiscriminant(LinearRule):
     def _search(self, X, codes, weights, scale, tol, max_iter):
         """Coefficients in standardised columns, and how the search ended."""
         mean, spread, penalty = scale
-        n, p = len(X), len(penalty)
+        n, p, k = X.shape[0], len(penalty), len(self.classes_)
+        if sparse.issparse(X):
+            Z = Standardised(X, mean, spread)
+            return newton_sparse(
+                Z, codes, weights, penalty, tol, max_iter, k, lambda: _separation(Z.scaled(), codes, k)
+            )
         start, steps = np.zeros(p), 0
-        if len(self.classes_) == 2 and worthwhile(n, p, mean, spread):
+        if k == 2 and worthwhile(n, p, mean, spread):
             sign = np.where(codes == 1, 1.0, -1.0)
             end = quasi_newton(X, sign, weights, mean, spread, penalty, tol, max_iter)
             if end.settled:
@@ -181,9 +192,9 @@ class LogisticDiscriminant(LinearRule):
             start, steps = end.theta, end.steps
         Z = np.empty((n, p))
         _standardise(X, mean, 1.0 / spread, Z)
-        if len(self.classes_) == 2:
+        if k == 2:
             return _newton_binary(Z, codes, weights, penalty, tol, max_iter, (start, steps))
-        return _newton_many(Z, codes, weights, penalty, tol, max_iter, len(self.classes_))
+        return _newton_many(Z, codes, weights, penalty, tol, max_iter, k)
 
     def predict_proba(self, X):
         """p(i|x) for the classes in the order of ``classes_``."""

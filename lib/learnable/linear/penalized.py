@@ -5,6 +5,7 @@ from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from learnable.linear._sparse import sparse_least_squares
 from learnable.optim.coordinate_descent import solve_lasso
 from learnable.validation import check_finite_array, check_scalar
 from learnable.validation.tags import ONE_PENALTY
@@ -19,6 +20,11 @@ class _LinearRegressor(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         return X @ self.coef_ + self.intercept_
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._sparse)
+        return tags
+
     def _data(self, X, y):
         X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=np.float64, y_numeric=True)
         return X, np.asarray(y, dtype=np.float64)
@@ -30,7 +36,8 @@ class Ridge(_LinearRegressor):
     The smaller of the two systems (Z'Z + lam I) w = Z'y and w = Z'alpha, (ZZ' + lam I) alpha = y is solved, with
     centred Z and y (Lember 2012, (4.6.4)). ``alpha=0`` gives the least-squares solution of least norm.
 
-    Cost O(n d min(n, d)).
+    Cost O(n d min(n, d)). Sparse tables stay sparse: with more than 4,000 rows and columns, or without a penalty, steps
+    that cost what is stored replace the system.
 
     Parameters
     ----------
@@ -50,20 +57,26 @@ class Ridge(_LinearRegressor):
 
     _depends_on_units = ONE_PENALTY
 
-    _sparse = False
+    _sparse = "csr"
 
     def __init__(self, alpha=1.0):
         self.alpha = alpha
 
     def fit(self, X, y):
-        """Fit to the rows of `X` and responses `y`."""
+        """Fit to the rows of `X`, dense or sparse, and responses `y`."""
         lam = check_scalar(self.alpha, "alpha", low=0)
         X, y = self._data(X, y)
+        if sparse.issparse(X):
+            W, centre = sparse_least_squares(X, (y - y.mean())[:, None], np.ones(y.size), lam)
+            self.coef_ = W[:, 0]
+            self.intercept_ = float(y.mean() - self.coef_ @ centre)
+            return self
         centre = X.mean(axis=0)
         Z, target = X - centre, y - y.mean()
         n, d = Z.shape
         if lam == 0:
-            self.coef_ = linalg.lstsq(Z, target)[0]
+            # Centring leaves rank n - 1 at most: a singular value of pure rounding must not count as one of the data.
+            self.coef_ = linalg.lstsq(Z, target, cond=max(n, d) * np.finfo(float).eps)[0]
         elif d <= n:
             S = Z.T @ Z
             S[np.diag_indices(d)] += lam
@@ -113,11 +126,6 @@ class Lasso(_LinearRegressor):
         self.alpha = alpha
         self.tol = tol
         self.max_iter = max_iter
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def fit(self, X, y):
         """Fit to the rows of `X`, dense or sparse, and responses `y`."""

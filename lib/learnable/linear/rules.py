@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -80,10 +80,14 @@ class LinearRule(ClassifierMixin, BaseEstimator):
     """Validation of weighted data, and decisions from ``coef_`` and ``intercept_``."""
 
     _binary = True
+    _sparse = False  # or the scipy format that `fit` takes besides tables
 
     def _prepare(self, X, y, sample_weight):
         """Checked X, codes 0…k−1 and weights, without the rows of weight zero."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse)
+        if sparse.issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         check_class_labels(y)
         check_magnitude(np.array([X.min(), X.max()]), "X")
         weights = check_weights(sample_weight, len(y))
@@ -101,7 +105,7 @@ class LinearRule(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """h(x) = w'x + w0: for two classes one column, class 1 where it is not negative; else one for each class."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._sparse)
         scores = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
@@ -126,6 +130,7 @@ class LinearRule(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not self._binary
+        tags.input_tags.sparse = bool(self._sparse)
         return tags
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -19,18 +22,81 @@ _MULTIPLIER, _INCREMENT = np.uint64(6364136223846793005), np.uint64(144269504088
 _HALF = np.uint64(32)
 
 
+class Rows(NamedTuple):
+    """Compressed rows: values and columns of row i lie at starts[i] : starts[i + 1]."""
+
+    values: np.ndarray
+    columns: np.ndarray
+    starts: np.ndarray
+
+
+def _product(X, i, w):
+    """x_i'w for a table or for compressed rows: in compiled code only, by the overload below."""
+    raise NotImplementedError
+
+
+@overload(_product)
+def _product_by_type(X, i, w):
+    if isinstance(X, types.Array):
+        return lambda X, i, w: dot(X[i], w, w.size)
+
+    def compressed(X, i, w):
+        total = 0.0
+        for t in range(X.starts[i], X.starts[i + 1]):
+            total += X.values[t] * w[X.columns[t]]
+        return total
+
+    return compressed
+
+
+def _square(X, i):
+    """‖x_i‖², like `_product`."""
+    raise NotImplementedError
+
+
+@overload(_square)
+def _square_by_type(X, i):
+    if isinstance(X, types.Array):
+        return lambda X, i: dot(X[i], X[i], X.shape[1])
+
+    def compressed(X, i):
+        values = X.values[X.starts[i] : X.starts[i + 1]]
+        return dot(values, values, values.size)
+
+    return compressed
+
+
+def _add(X, i, change, w):
+    """w += change · x_i, like `_product`."""
+    raise NotImplementedError
+
+
+@overload(_add)
+def _add_by_type(X, i, change, w):
+    def table(X, i, change, w):
+        row = X[i]
+        for j in range(w.size):
+            w[j] += change * row[j]
+
+    def compressed(X, i, change, w):
+        for t in range(X.starts[i], X.starts[i + 1]):
+            w[X.columns[t]] += change * X.values[t]
+
+    return table if isinstance(X, types.Array) else compressed
+
+
 @njit(cache=True)
-def _coordinate_descent(X, y, C, ridge, seed, tol, max_iter):
+def _coordinate_descent(X, d, y, C, ridge, seed, tol, max_iter):
     """Dual coordinate descent: alpha_i to its best value, one after the other; w = sum alpha_i y_i x_i is kept.
 
     A point at a bound whose gradient is farther on the right side than any violation of the sweep before is set
     aside (Hsieh et al. 2008, Sec. 3.2); the end is declared only after a sweep over all points.
     """
-    n, d = X.shape
+    n = y.size
     alpha, w = np.zeros(n), np.zeros(d)
     curve, active = np.empty(n), np.arange(n)
     for i in range(n):
-        curve[i] = dot(X[i], X[i], d) + ridge
+        curve[i] = _square(X, i) + ridge
     state = seed
     size, highest, lowest = n, np.inf, -np.inf
     visits = 0
@@ -44,8 +110,7 @@ def _coordinate_descent(X, y, C, ridge, seed, tol, max_iter):
             i = active[other]
             visits += 1
             active[other], active[t] = active[t], i
-            row = X[i]
-            gradient = y[i] * dot(row, w, d) - 1.0 + ridge * alpha[i]
+            gradient = y[i] * _product(X, i, w) - 1.0 + ridge * alpha[i]
             projected = gradient
             aside = False
             if alpha[i] <= 0.0:
@@ -63,8 +128,7 @@ def _coordinate_descent(X, y, C, ridge, seed, tol, max_iter):
                 change = (new - alpha[i]) * y[i]
                 alpha[i] = new
                 if change != 0.0:
-                    for j in range(d):
-                        w[j] += change * row[j]
+                    _add(X, i, change, w)
         worst = max(above, -below)
         highest = above if above > 0.0 else np.inf
         lowest = below if below < 0.0 else -np.inf
@@ -80,7 +144,7 @@ def _worst(X, y, C, ridge, alpha, w):
     """The largest violation of the optimality conditions."""
     worst = 0.0
     for i in range(len(y)):
-        gradient = y[i] * dot(X[i], w, len(w)) - 1.0 + ridge * alpha[i]
+        gradient = y[i] * _product(X, i, w) - 1.0 + ridge * alpha[i]
         if alpha[i] > 0.0:
             worst = max(worst, gradient)
         if alpha[i] < C:
@@ -93,7 +157,7 @@ class DualCoordinateSVM(LinearRule):
 
     Minimises ½‖w‖² + CΣξ_i (``norm=1``) or ½‖w‖² + ½CΣξ_i²
     (``norm=2``), ξ_i = (1 - y_iw'x_i)_+. A sweep over all points costs O(nd); points far from the margin are left out
-    of most sweeps.
+    of most sweeps. Sparse tables stay sparse: then a sweep costs what they store.
 
     Parameters
     ----------
@@ -122,6 +186,7 @@ class DualCoordinateSVM(LinearRule):
     [[1.0]]
     """
 
+    _sparse = "csr"
     _depends_on_units = unit_facts(
         origin="no intercept: the hyperplane goes through the origin", columns=ONE_DISTANCE["columns"]
     )
@@ -144,9 +209,8 @@ class DualCoordinateSVM(LinearRule):
         rng = check_rng(self.random_state)
         seed = np.uint64(rng.integers(2**62))
         box, ridge = (C, 0.0) if self.norm == 1 else (np.inf, 1.0 / C)
-        w, alpha, self.n_iter_, worst = _coordinate_descent(
-            np.ascontiguousarray(X), signs, box, ridge, seed, tol, sweeps
-        )
+        rows = Rows(X.data, X.indices, X.indptr) if sparse.issparse(X) else np.ascontiguousarray(X)
+        w, alpha, self.n_iter_, worst = _coordinate_descent(rows, X.shape[1], signs, box, ridge, seed, tol, sweeps)
         if worst > tol:
             warnings.warn(
                 f"no convergence in {sweeps} sweeps (violation {worst:.2g} > tol = {tol:g}); raise max_iter or tol",
@@ -164,5 +228,5 @@ class DualCoordinateSVM(LinearRule):
     def decision_function(self, X):
         """w'x."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=self._sparse)
         return X @ self.coef_[0]
