@@ -11,6 +11,8 @@ from pathlib import Path
 
 import yaml
 
+from tools.prose import reading_minutes
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lib" / "learnable"
 BUILD = ROOT / "_build"
@@ -118,8 +120,13 @@ class Chapter:
 
     @property
     def metadata(self):
-        """The chapter's own metadata: source, needs, teaches, reading_minutes, short_title, problem."""
+        """The chapter's own metadata: source, needs, teaches, short_title, problem."""
         return self.notebook["metadata"].get("learnable", {})
+
+    @property
+    def reading_minutes(self):
+        """Minutes that the lecture takes, computed from its words, formulas and code."""
+        return reading_minutes(self.notebook)
 
     @property
     def short_title(self):

@@ -172,7 +172,7 @@ def chapter_line(app, page, template, context, doctree):
     by_slug = {c.slug: c for c in known.values()}
     line = render_template(
         TEMPLATES / "chapter_line.html",
-        minutes=chapter.metadata["reading_minutes"],
+        minutes=chapter.reading_minutes,
         needs=[
             (context["pathto"](by_slug[slug].docname), by_slug[slug].title)
             for slug in chapter.metadata["needs"]

@@ -91,7 +91,6 @@ def _lecture(values):
             "source": "Author (year), title",
             "teaches": [f"learnable.{values['part']}.{values['method']}"],
             "needs": [],
-            "reading_minutes": 30,
             "short_title": values["title"].partition(":")[0][:30],
             "problem": "The question that a reader brings to this chapter, in one or two sentences?",
         },

@@ -25,7 +25,7 @@ def text(part, found):
     """The page as MyST markdown."""
     members = [chapter for chapter in found if chapter.part == part]
     prose = PROSE / f"{part}.md"
-    minutes = sum(chapter.metadata["reading_minutes"] for chapter in members)
+    minutes = sum(chapter.reading_minutes for chapter in members)
     count = f"{len(members)} chapter{'s' if len(members) > 1 else ''}"
     drawn = maps.of_part(part, found, lambda chapter: f"{UP}{chapter.docname}.html")
     return "\n".join(
@@ -86,7 +86,7 @@ def cards(members, up):
                 "link": f"{up}{chapter.docname}.html",
                 "title": chapter.short_title,
                 "problem": about.get("problem", chapter.title),
-                "facts": f"{about['reading_minutes']} min · {_questions(chapter)} graded questions",
+                "facts": f"{chapter.reading_minutes} min · {_questions(chapter)} graded questions",
                 "needs": [known[slug].short_title for slug in about["needs"] if slug in known],
             }
         )
@@ -98,7 +98,7 @@ def part_cards(up):
     found, items = chapters(), []
     for part in dict.fromkeys(chapter.part for chapter in found):
         members = [chapter for chapter in found if chapter.part == part]
-        hours = sum(chapter.metadata["reading_minutes"] for chapter in members) / 60
+        hours = sum(chapter.reading_minutes for chapter in members) / 60
         items.append(
             {
                 "link": f"{up}book/generated/parts/{part}.html",

@@ -71,7 +71,7 @@ def routes(found):
 def chapter_minutes(chapter):
     """Minutes to read a chapter, and to do its exercises."""
     about = read_data(chapter.exercise)["metadata"]["learnable"]
-    return chapter.metadata["reading_minutes"], sum(QUESTION[q["difficulty"]] for q in about["questions"].values())
+    return chapter.reading_minutes, sum(QUESTION[q["difficulty"]] for q in about["questions"].values())
 
 
 def refresher(name):
