@@ -37,7 +37,7 @@ def test_cross_validation_of_the_penalty_has_no_unit():
     for unit in (1.0, 1e-6, 1e6):
         rule = CARTRegressor(min_samples_split=2).fit(X, unit * y)
         leaves.append(rule.prune_by_cross_validation(X, unit * y, cv=5, random_state=0).get_n_leaves())
-        np.testing.assert_allclose(rule.cv_errors_[-1], np.mean(rule.cv_errors_[-1:]))
+        np.testing.assert_allclose(rule.path_errors_.error[-1], np.mean(rule.path_errors_.error[-1:]))
     assert leaves[0] == leaves[1] == leaves[2] > 1
 
 
@@ -62,5 +62,5 @@ def test_cross_validation_scales_the_penalty_by_the_share_of_the_fold():
         for sums, share in ((expected, 2 / 3), (unscaled, 1.0)):
             penalties = np.append(np.sqrt(edges[1:] * edges[:-1]) * share, 1e9)
             sums += [1 - member.prune(p).score(X[test], y[test]) for p in penalties]
-    np.testing.assert_allclose(rule.cv_errors_, expected / 3)
+    np.testing.assert_allclose(rule.path_errors_.error, expected / 3)
     assert not np.allclose(expected, unscaled)

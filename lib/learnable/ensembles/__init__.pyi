@@ -52,6 +52,9 @@ from .stagewise import (
     L2Boost as L2Boost,
     StagewiseRegressor as StagewiseRegressor,
 )
+from .tree_drawing import (
+    draw_tree as draw_tree,
+)
 from .transfer_forests.forest import (
     TransferForestClassifier as TransferForestClassifier,
     select_gamma as select_gamma,
