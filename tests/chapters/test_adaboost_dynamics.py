@@ -7,15 +7,129 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.optimize import brentq, linprog
+from scipy.spatial.distance import cdist
 
 from learnable import ensembles as ad_ensembles
 from learnable.chapters.adaboost_dynamics import cycles as ad_cycles
 from learnable.chapters.adaboost_dynamics import theory
-from learnable.chapters.adaboost_dynamics.cycles import smallest_period, solve_cycle
-from learnable.chapters.adaboost_dynamics.theory import edge_minmax, group_rows, lyapunov, recurrence
+from learnable.chapters.adaboost_dynamics.cycles import GONE, Cycle, smallest_period, verify_cycle
+from learnable.chapters.adaboost_dynamics.theory import AdaBoostMatrix
 from learnable.ensembles import margin_boosting
 from learnable.ensembles.margins import margin, minimax_margin
+from learnable.validation import check_rng
+
+
+def edge_minmax(M):
+    """Smallest possible largest edge min_d max_j (dᵀM)_j, solved as its own programme; by duality it equals ρ."""
+    # The row player of M is the column player of −Mᵀ.
+    game = minimax_margin(-M.T)
+    return -game.value, game.vote
+
+
+def group_rows(M, columns=None):
+    """Identically classified examples: the different rows of M, and the row that each example belongs to."""
+    if columns is not None:
+        M = M[:, np.asarray(columns)]
+    _, first, label = np.unique(M, axis=0, return_index=True, return_inverse=True)
+    position = np.argsort(np.argsort(first))
+    return M[np.sort(first)], position[label.ravel()]
+
+
+def lyapunov(M, n_rounds, *, lam0=0.0, burn_in=1000, random_state=0, tie="first"):
+    """Largest Lyapunov exponent per step along a run, jumps between regions ignored."""
+    booster = AdaBoostMatrix(M, tie=tie)
+    run = booster.run(burn_in + n_rounds, lam0=lam0)
+    direction = check_rng(random_state).normal(size=len(M))
+    direction -= direction.mean()
+    return float(_tangent_growth(booster.M, run.weights, run.columns, direction, burn_in) / n_rounds)
+
+
+@njit(cache=True)
+def _tangent_growth(M, weights, columns, v, burn_in):
+    """Sum of the logarithms by which each step stretches a direction v of the simplex, which is renewed every step."""
+    m = v.size
+    growth = 0.0
+    for t in range(columns.size):
+        j = columns[t]
+        r = change = 0.0
+        for i in range(m):
+            r += weights[t, i] * M[i, j]
+            change += v[i] * M[i, j]
+        size = mean = 0.0
+        for i in range(m):
+            s = 1.0 + M[i, j] * r
+            v[i] = v[i] / s - weights[t, i] * M[i, j] * change / (s * s)
+            mean += v[i]
+        mean /= m
+        for i in range(m):
+            v[i] -= mean
+            size += abs(v[i])
+        if size == 0.0:
+            return -np.inf
+        for i in range(m):
+            v[i] /= size
+        if t >= burn_in:
+            growth += np.log(size)
+    return growth
+
+
+def recurrence(weights, tol=1e-3):
+    """Which pairs of times have nearly the same weights: a Boolean matrix for a recurrence plot."""
+    # Chebyshev distance: the largest difference of a weight.
+    return cdist(weights, weights, "chebyshev") <= tol
+
+
+def solve_cycle(M, columns, d0=None, *, n_sweeps=2000):
+    """Solve for the cycle that uses the given columns in the given order."""
+    sweeper = AdaBoostMatrix(M, selector=columns)
+    columns = sweeper._forced
+    T = columns.size
+    d = sweeper.run(n_sweeps * T, d0, keep_weights=False).last
+    growth = np.log1p(M[:, columns] * sweeper.run(T, d).edges).sum(axis=1)
+    alive = (d > GONE) & (growth < 1e-3)
+    # Rows that the columns treat alike move in proportion: only their totals are unknown.
+    reduced, label = np.unique(M[alive][:, columns], axis=0, return_inverse=True)
+    label = label.ravel()
+    share = d[alive] / np.bincount(label, d[alive])[label]
+    total = np.bincount(label, d[alive]) / d[alive].sum()
+    total = _newton(reduced, total)
+    d = np.zeros(len(M))
+    d[alive] = share * total[label]
+    run = sweeper.run(T, d)
+    closing = np.abs(run.last - d).max()
+    if closing > 1e-9:
+        raise RuntimeError(
+            f"these columns have no cycle that Newton's method can find; the last return missed by {closing:.1e}"
+        )
+    cycle = Cycle.of(M, run.weights[:-1], run.columns, run.edges)
+    return cycle, verify_cycle(M, cycle).gap > -1e-12
+
+
+def _newton(signs, k, n_iter=30):
+    """Fixed point of the T-step map on the totals k; `signs` holds the column of each step."""
+    m, T = signs.shape
+    best, error = k, np.inf
+    for _ in range(n_iter):
+        d, product = k, np.eye(m)
+        for t in range(T):
+            s = signs[:, t]
+            scale = 1 / (1 + s * (d @ s))
+            product = (np.diag(scale) - np.outer(d * s * scale**2, s)) @ product
+            d = d * scale
+            d = d / d.sum()
+        miss = d - k
+        if np.abs(miss).max() < error:
+            best, error = k, np.abs(miss).max()
+        else:
+            break
+        step = np.linalg.lstsq(np.vstack([np.eye(m) - product, np.ones(m)]), np.append(miss, 0.0), rcond=1e-10)[0]
+        if not np.isfinite(step).all() or (k + step <= 0).any():
+            break
+        k = (k + step) / (k + step).sum()
+    return best
+
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 EIGHT = theory.counterexamples()["8x8"]

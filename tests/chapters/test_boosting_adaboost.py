@@ -11,18 +11,13 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, make_hastie_10_2
 from sklearn.tree import DecisionTreeRegressor
 
 from learnable.chapters.boosting_adaboost.theory import (
-    edge_threshold,
-    excess_phi_risk,
-    excess_risk,
+    _confidence,
     margin_bound,
     margin_risk_bound,
-    phi_risk,
     rademacher,
     rademacher_margin_bound,
-    rademacher_risk_bound,
     rademacher_supremum,
     rademacher_vc_bound,
-    ramp_loss,
     rounds_to_separate,
     sample_size_for,
     training_bound,
@@ -54,6 +49,48 @@ from learnable.ensembles.weak_learners import (
 )
 from learnable.optim.homotopy import lasso_homotopy
 from learnable.problems.base import FiniteProblem
+
+
+def edge_threshold(u):
+    """Largest γ for which a round with edge u = ½ − ε lowers the margin bound."""
+    u = np.asarray(u, float)
+    return -np.log1p(-4 * u**2) / (np.log1p(2 * u) - np.log1p(-2 * u))
+
+
+def ramp_loss(margins, gamma):
+    """A_n: mean of the ramp that is 1 for margins ≤ 0, 0 from γ on, and linear between."""
+    return np.clip(1 - np.asarray(margins) / gamma, 0.0, 1.0).mean()
+
+
+def rademacher_risk_bound(train_error, complexity, n, delta=0.05):
+    """R(g) ≤ R_n(g) + 𝓡_n + √(ln(1/δ)/2n) with probability 1 − δ, for all rules g of a class (5.2.16)."""
+    return train_error + complexity + _confidence(n, delta, 1.0)
+
+
+def _setting(problem, f):
+    scores = f(problem.x_values) if callable(f) else f
+    return problem.p_x, problem.p_xy[:, 1] / problem.p_x, np.asarray(scores, float)
+
+
+def phi_risk(problem, f, phi):
+    """E φ(Y f(X)); class 1 of the problem is Y = +1, class 0 is Y = −1."""
+    p, eta, scores = _setting(problem, f)
+    return float(p @ get_surrogate(phi).conditional(eta, scores))
+
+
+def excess_phi_risk(problem, f, phi):
+    """R_φ(f) − R_φ*, the latter Σ p(x) H(η(x))."""
+    p, eta, scores = _setting(problem, f)
+    loss = get_surrogate(phi)
+    return float(p @ (loss.conditional(eta, scores) - loss.H(eta)))
+
+
+def excess_risk(problem, f):
+    """R(f) − R*, with R(f) = P(Y f(X) ≤ 0): a score of zero counts as an error of both classes."""
+    p, eta, scores = _setting(problem, f)
+    error = np.where(scores > 0, 1 - eta, np.where(scores < 0, eta, 1.0))
+    return float(p @ (error - np.minimum(eta, 1 - eta)))
+
 
 CONVEX = ("hinge", "squared_hinge", "exponential", "logistic")
 ETA = np.linspace(0, 1, 201)

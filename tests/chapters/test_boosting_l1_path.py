@@ -11,10 +11,56 @@ from sklearn.svm import SVC
 from learnable import ensembles as bl_ensembles
 from learnable.chapters.boosting_l1_path import experiments
 from learnable.chapters.boosting_l1_path import theory as bl
-from learnable.chapters.boosting_l1_path.theory import line_search_boost, sparsify
+from learnable.chapters.boosting_l1_path.theory import sparsify
 from learnable.ensembles import boosting_path
+from learnable.ensembles.boosting_path.stepping import _EXPONENTIAL, _SQUARED, _describe, _snapshots, read_problem
+from learnable.ensembles.gradient import line_search
 from learnable.ensembles.losses import get_surrogate
 from learnable.ensembles.margins import margin
+
+
+def line_search_boost(H, y, loss="exponential", *, n_steps=100, record=None):
+    r"""The same choice of coordinate, with the step that minimises the loss along it."""
+    H, y, code, surrogate = read_problem(H, y, loss)
+    shots = _snapshots(record, n_steps)
+    beta, travelled = np.zeros(H.shape[1]), 0.0
+    kept, coefs, lengths, chosen = [], [], [], []
+    Z = H if code == _SQUARED else y[:, None] * H
+    signs = bool(np.all(np.abs(H) == 1.0))
+    m = np.zeros(y.size)
+    for t in range(n_steps + 1):
+        if t in shots:
+            kept.append(t)
+            coefs.append(beta.copy())
+            lengths.append(travelled)
+        if t == n_steps:
+            break
+        if code == _SQUARED:
+            r = y - H @ beta
+            c = r @ H
+            j = int(np.argmax(np.abs(c)))
+            step = c[j] / float(H[:, j] @ H[:, j])
+        else:
+            shifted = m - m.min() if surrogate.scale_free else m
+            w = -surrogate.derivative(shifted)
+            c = w @ Z
+            j = int(np.argmax(np.abs(c)))
+            side = 1.0 if c[j] >= 0.0 else -1.0
+            if code == _EXPONENTIAL and signs:
+                right = w[side * Z[:, j] > 0].sum()
+                wrong = w[side * Z[:, j] < 0].sum()
+                step = side * 0.5 * np.log(right / wrong) if wrong > 0.0 else side * np.inf
+            else:
+                step = side * line_search(surrogate, m, side * Z[:, j])
+        if not np.isfinite(step):
+            break
+        beta[j] += step
+        travelled += abs(step)
+        m = Z @ beta
+        chosen.append(j)
+    return _describe(
+        H, y, code, surrogate, np.array(kept), np.array(coefs), np.array(chosen, dtype=np.int32), np.array(lengths)
+    )
 
 
 def mixture(seed):

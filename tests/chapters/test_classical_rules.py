@@ -14,10 +14,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learnable.chapters.classical_rules.theory import (
     MedianTree,
-    PlugIn,
-    PlugInDensity,
-    PlugInPair,
-    VoronoiCells,
     cover_hart,
     exact_risk_1d,
     excess_risk_exact,
@@ -26,7 +22,6 @@ from learnable.chapters.classical_rules.theory import (
     plug_in_bounds,
     student_joint_cdf,
     two_ball_risk,
-    weighted_limit_risk,
 )
 from learnable.ensembles import CARTClassifier, CARTRegressor
 from learnable.foundations import KNN, HistogramRule, ParametricPlugIn
@@ -35,6 +30,8 @@ from learnable.neighbors import NeighborIndex
 from learnable.problems.base import FiniteProblem
 from learnable.problems.zoo import student, two_gaussians
 from learnable.trees import grow
+
+from .classical_rules_cases import PlugIn, PlugInDensity, PlugInPair, VoronoiCells, weighted_limit_risk
 
 
 @parametrize_with_checks(

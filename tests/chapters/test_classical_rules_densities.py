@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from learnable.chapters.classical_rules.theory import PlugInDensity
 from learnable.foundations import ParametricPlugIn
+
+from .classical_rules_cases import PlugInDensity
 
 
 def sample(seed=0, n=80, d=2):
@@ -88,3 +89,15 @@ def test_the_trap_of_consistent_estimates_costs_three_quarters():
     rule = ParametricPlugIn("weird_uniform", "weird_uniform").fit(X, y)
     error = np.mean(rule.predict(X) != y)
     assert error == pytest.approx(0.75, abs=4 * np.sqrt(0.75 * 0.25 / 20_000))
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-8, 1e8, 1e100])
+def test_histogram_densities_scale_with_their_width(unit):
+    X, y, Q = sample(6)
+    expected = PlugInDensity("histogram", 0.5).fit(X, y).predict(Q).tolist()
+    assert PlugInDensity("histogram", 0.5 * unit).fit(unit * X, y).predict(unit * Q).tolist() == expected
+
+
+def test_minus_zero_lies_in_the_cell_of_zero():
+    density = PlugInDensity("histogram", 1.0).fit([[-0.0], [0.4], [3.0]], [1, 1, 0]).densities_[1]
+    np.testing.assert_allclose(np.exp(density(np.array([[0.7], [-0.0], [0.0]]))), 1.0)

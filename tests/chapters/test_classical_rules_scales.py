@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from learnable.chapters.classical_rules.theory import (
-    PlugInPair,
-    VoronoiCells,
-)
 from learnable.ensembles import CARTClassifier
 from learnable.foundations import KNN, ParametricPlugIn
 from learnable.foundations.voting import PartitionRule
 from learnable.neighbors import NeighborIndex
+
+from .classical_rules_cases import PlugInPair, VoronoiCells
 
 
 def sample(seed=0, n=80, d=2):

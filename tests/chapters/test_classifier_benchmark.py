@@ -164,6 +164,17 @@ def test_rda_ends_are_lda_and_qda():
     np.testing.assert_allclose(sphere, np.eye(4) * sphere[0, 0], atol=1e-15)
 
 
+def test_rda_shrinks_towards_the_mean_variance():
+    X, y = load_iris(return_X_y=True)
+    found = baselines.RDA(pooling=0.5, shrinkage=0.3).fit(X, y)
+    scatter = np.array([49 * np.cov(X[y == c].T) for c in range(3)])
+    for own, got in zip(scatter, found.covariances_, strict=True):
+        mixed = (0.5 * own + 0.5 * scatter.sum(axis=0)) / (0.5 * 50 + 0.5 * 150)
+        variance = np.mean(np.diag(mixed))
+        np.testing.assert_allclose(got, 0.7 * mixed + 0.3 * variance * np.eye(4), rtol=1e-10)
+        assert np.trace(got) == pytest.approx(4 * variance)  # the total variance stays
+
+
 def test_rda_refuses_a_singular_covariance():
     X, y = np.random.default_rng(12).normal(size=(12, 20)), np.arange(12) % 2
     with pytest.raises(ValueError, match="shrinkage"):

@@ -14,12 +14,61 @@ from sklearn.linear_model import Lasso
 from learnable import highdim as dl_highdim
 from learnable.chapters.debiased_lasso import baselines
 from learnable.chapters.debiased_lasso import theory as dl
-from learnable.chapters.debiased_lasso.baselines import aggregate_splits, nodewise_matrix, oracle_ols
-from learnable.chapters.debiased_lasso.theory import bias_bound, closed_form_mu, coherence
+from learnable.chapters.debiased_lasso.baselines import _least_squares, aggregate_splits
 from learnable.datasets.regression import design_covariance, make_sparse_linear
 from learnable.highdim import debiased_lasso as dl_debiased_lasso
 from learnable.highdim.debiased_lasso._path import _floor, walk
 from learnable.highdim.debiased_lasso.programme import _null_space
+from learnable.optim.coordinate_descent import solve_gram_batch
+
+
+def closed_form_mu(covariance):
+    """The level ρ_i/(1+ρ_i) of mu from which row i is (1-μ)e_i/Σ_ii."""
+    A = np.abs(covariance)
+    np.fill_diagonal(A, 0.0)
+    rho = A.max(axis=1) / np.diagonal(covariance)
+    return rho / (1 + rho)
+
+
+def coherence(covariance, M=None, rows=None):
+    """Generalised coherence μ_*(X; M) = |MΣ̂ - I|_∞, the largest entry (Definition 4)."""
+    E = np.eye(len(covariance))[slice(None) if rows is None else rows]
+    return float(np.abs((E if M is None else M) @ covariance - E).max())
+
+
+def debias(theta, X, y, M):
+    """Add back what the penalty took: θ̂^u=θ̂+(1/n) MX'(y-Xθ̂) (5), any M."""
+    return theta + M @ (X.T @ (y - X @ theta)) / len(y)
+
+
+def decompose(theta0, W, X, M, theta):
+    """Split the error of a debiased estimate, √n(θ̂^u-θ₀)=Z+Δ (Theorem 6)."""
+    n, gap = len(W), theta0 - theta
+    return M @ (X.T @ W) / np.sqrt(n), np.sqrt(n) * (M @ (X.T @ (X @ gap)) / n - gap)
+
+
+def bias_bound(mu_star, s0, p, *, sigma=1.0, c=1.0, phi0=1.0):
+    """Bound (11) on the bias of a fixed design, ‖Δ‖_∞ ≤ 4cμ_*σs₀√(log p)/φ₀²."""
+    return float(4 * c * mu_star * sigma * s0 * np.sqrt(np.log(p)) / phi0**2)
+
+
+def nodewise_matrix(covariance, alpha, *, tol=1e-10):
+    """M by nodewise lasso regressions (van de Geer et al. 2014), to be used in :func:`debias`."""
+    S, p = np.asarray(covariance), len(covariance)
+    alpha = np.broadcast_to(alpha, (p,))
+    others = np.where(np.eye(p, dtype=bool), np.inf, 1.0)
+    gamma = solve_gram_batch(S, S, alpha, weights=others, y_norm2=np.diagonal(S).copy(), tol=tol).coefs
+    # |x_i - X g|^2 / n + alpha |g|_1 equals S_ii - S_i g at the optimum; this form does not rest on that.
+    tau2 = np.diagonal(S) - 2 * np.einsum("ij,ij->i", gamma, S) + np.einsum("ij,ij->i", gamma @ S, gamma)
+    tau2 += alpha * np.abs(gamma).sum(axis=1)
+    M = -gamma
+    np.fill_diagonal(M, 1.0)
+    return M / tau2[:, None]
+
+
+def oracle_ols(X, y, support):
+    """Least squares on the true support: what one could do if it were known."""
+    return _least_squares(X, y, np.asarray(support, dtype=np.int64))
 
 
 def standardised(X):

@@ -11,19 +11,59 @@ from scipy import integrate, special, stats
 
 from learnable import latent as ee
 from learnable.chapters.entropy_estimation import theory
-from learnable.chapters.entropy_estimation.theory import (
-    entropy_jackknife,
-    entropy_james_stein,
-    inverse_digamma,
-    log_evidence_derivatives,
-    py_prior_moments,
-    to_entropy_coordinates,
-)
+from learnable.chapters.entropy_estimation.theory import inverse_digamma, py_prior_moments
 from learnable.datasets.counts import discrete_law, make_symbols
 from learnable.latent import PYMEntropy as PYM
 from learnable.latent import entropy as ee_entropy
 from learnable.latent.entropy import counts as counts_module
+from learnable.latent.entropy.counts import _plugin, check_alphabet, in_base, multiplicities
 from learnable.latent.entropy.sampling import draw_entropy
+from learnable.latent.entropy.special import digamma_from_one, trigamma
+
+
+def entropy_jackknife(data, *, kind="counts", base=None):
+    """N H - (N - 1) times the mean plug-in entropy with one sample left out. O(L)."""
+    k, m = multiplicities(data, kind)
+    N = float(k @ m)
+    if N == 1:
+        return 0.0
+    total = m @ special.xlogy(k, k)
+    left = np.log(N - 1) - (total - special.xlogy(k, k) + special.xlogy(k - 1, k - 1)) / (N - 1)
+    return in_base(N * _plugin(k, m) - (N - 1) * ((m * k) @ left) / N, base)
+
+
+def entropy_james_stein(data, alphabet_size=None, *, kind="counts", base=None):
+    """Plug-in entropy of frequencies shrunk towards the uniform law (Hausser and Strimmer 2009)."""
+    k, m = multiplicities(data, kind)
+    A, N = check_alphabet(alphabet_size, int(m.sum())), float(k @ m)
+    p, unseen = k / N, A - m.sum()
+    spread = m @ (p - 1 / A) ** 2 + unseen / A**2
+    shrink = 1.0 if N == 1 or spread == 0 else min(1.0, (1 - m @ p**2) / ((N - 1) * spread))
+    mixed = shrink / A + (1 - shrink) * p
+    return in_base(m @ special.entr(mixed) + unseen * special.entr(shrink / A), base)
+
+
+def log_evidence_derivatives(data, d, alpha, *, kind="counts"):
+    """Gradient and Hessian of the log-evidence in (d, alpha). O(K + L)."""
+    k, m = multiplicities(data, kind)
+    d, alpha = np.broadcast_arrays(np.asarray(d, float), np.asarray(alpha, float))
+    n, N, j = k.astype(float), float(k @ m), np.arange(1, int(m.sum()))
+    u = 1 / (alpha + j * d)
+    first = m @ (special.digamma(n - d) - special.digamma(1 - d))
+    second = m @ (trigamma(n - d) - trigamma(1 - d))
+    later = special.digamma(alpha + N) - special.digamma(alpha + 1), trigamma(alpha + 1) - trigamma(alpha + N)
+    gradient = np.array([j @ u - first, u.sum() - later[0]])
+    mixed = -(j @ u**2)
+    return gradient, np.array([[second - (j * u) @ (j * u), mixed], [mixed, later[1] - u @ u]])
+
+
+def to_entropy_coordinates(d, alpha):
+    """(h, gamma): the prior mean of H, psi(alpha + 1) - psi(1 - d), and the share of it that d contributes."""
+    d, alpha = np.broadcast_arrays(np.asarray(d, float), np.asarray(alpha, float))
+    a, b = digamma_from_one(alpha), -digamma_from_one(-d)
+    h = a + b
+    return h, np.divide(b, h, out=np.zeros_like(h), where=h > 0)
+
 
 SMALL = [1, 2, 2, 4]
 COUNTS = st.lists(st.integers(1, 30), min_size=1, max_size=12)

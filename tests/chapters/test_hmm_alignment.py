@@ -14,6 +14,21 @@ from learnable.datasets.sequences import hmm_parameters, make_hmm
 from learnable.latent import hmm as al_hmm
 from learnable.latent.hmm import HMM, DiscreteEmission, GaussianEmission, baum_welch, fit_labelled, forward_backward
 from learnable.latent.hmm import recursions as al_recursions
+from learnable.latent.hmm.alignments import combined, kblock
+from learnable.latent.hmm.path_risks import risks
+from learnable.latent.hmm.recursions import as_posterior
+
+
+def penalised_pmap_log(hmm, x, C=1.0):
+    """Penalised posterior decoding: min -sum ln p_t(s_t | x) - C ln p(s) (Lember 2012, (7.3.18))."""
+    return combined(hmm, x, 1.0, 0.0, 0.0, C)
+
+
+def tradeoff_curve(hmm, x, ks):
+    """The risks of the k-block alignments for several k: expected errors against the probability of the path."""
+    post = as_posterior(hmm, x)
+    return risks(hmm, post, np.array([kblock(hmm, post, float(k)) for k in ks]))
+
 
 CASINO = HMM.from_parameters(**hmm_parameters("casino"))
 RING = HMM.from_parameters(**hmm_parameters("ring"))

@@ -5,22 +5,21 @@ from math import comb
 import numpy as np
 import pytest
 from scipy import optimize, sparse
+from scipy.optimize import brentq
 from sklearn.datasets import load_diabetes
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.linear_model import Ridge as SklearnRidge
 
 from learnable.chapters.kernels_and_regression.theory import (
-    B_to_lam,
+    _decompose,
     cooccurrence_proximity,
     docstring_corpus,
     epsilon_objective,
     find_violation,
     gram_matrix,
     is_psd_gram,
-    kernel_margin_bound,
     lam_to_alpha,
-    lam_to_B,
     ridge_path,
 )
 from learnable.kernels import (
@@ -43,6 +42,34 @@ from learnable.kernels.rkhs import representer_solve
 from learnable.kernels.svr import epsilon_loss
 from learnable.kernels.text import bag_of_words
 from learnable.linear import Lasso, Ridge
+
+
+def lam_to_B(X, y, alpha):
+    """Return B = |w_lam|: the constraint |w| <= B under which least squares gives the ridge solution."""
+    _, _, s, _, u = _decompose(X, y)
+    return float(np.linalg.norm(u * s / (s**2 + alpha)))
+
+
+def B_to_lam(X, y, B):
+    """Return the penalty whose ridge solution has length B; 0 if the constraint |w| <= B does not bind."""
+    _, _, s, _, u = _decompose(X, y)
+    if np.linalg.norm(u / s) <= B:
+        return 0.0
+
+    def excess(lam):
+        return float(np.linalg.norm(u * s / (s**2 + lam))) - B
+
+    # |w_lam| <= |us| / lam, so beyond |us| / B the constraint is met.
+    high = float(np.linalg.norm(u * s)) / B
+    return float(brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-14))
+
+
+def kernel_margin_bound(K_diag, slacks, gamma, *, delta=0.05, norm=1):
+    """Margin bound on the risk of a kernel machine with |w| <= 1 and a margin `gamma` fixed in advance."""
+    n = slacks.size
+    empirical = np.sum((slacks / gamma) ** norm) / n
+    complexity = 4.0 * norm * np.sqrt(K_diag.sum()) / (n * gamma)
+    return float(empirical + complexity + 3.0 * np.sqrt(np.log(2.0 / delta) / (2.0 * n)))
 
 
 def sinc_data(n, seed=0, noise=0.1):

@@ -13,18 +13,17 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from learnable.chapters.linear_discrimination.theory import (
+    _moments,
     best_halfplane,
     best_split,
     best_split_population,
     constant_model_scores,
-    fisher_criterion,
     four_point,
     four_point_flip,
     four_point_population,
     linear_gaussian_risk,
     linear_gaussian_rule,
     masking3,
-    middle_third,
     moment_bound,
     scatter,
     two_class_ols,
@@ -49,6 +48,18 @@ from learnable.linear.moments import Split, halfspace_bounds, max_J, moment_spli
 from learnable.linear.rules import Hyperplane
 from learnable.problems.base import FiniteProblem
 from learnable.problems.density import DensityProblem
+from learnable.problems.zoo import plateau
+
+
+def middle_third():
+    """X uniform on [0, 1], Y = 0 on the middle third: R* = 0, but the best split has risk 1/3."""
+    return plateau([1.0, 0.0, 1.0], edges=[0.0, 1 / 3, 2 / 3, 1.0])
+
+
+def fisher_criterion(w, m0, m1, SW):
+    """J'(w) = (w'(m1 − m0))² / (w'S_W w); with equal covariances it is 4 J(w)²."""
+    m0, m1, w, SW = _moments(m0, m1, w, within=SW)
+    return float((w @ (m1 - m0)) ** 2 / (w @ SW @ w))
 
 
 def random_covariance(rng, d, scale=1.0):

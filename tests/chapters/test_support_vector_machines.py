@@ -3,15 +3,62 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from sklearn.svm import SVC, NuSVC
 
 from learnable import kernels as svm
 from learnable.chapters.support_vector_machines import theory
-from learnable.chapters.support_vector_machines.theory import D_to_C, direct_objective, is_saddle_point
+from learnable.chapters.support_vector_machines.theory import _conversion, is_saddle_point, largest_D
+from learnable.kernels import smo
 from learnable.kernels.functions import Polynomial
 from learnable.kernels.smo import NotSeparableError
+from learnable.kernels.smo.machines import signs_of
 from learnable.optim import quadratic_program
 from learnable.optim.quadratic_program import dual_of_qp
+
+
+def D_to_C(K, y, D, *, tol=1e-8, C_max=1e8):
+    """The price C of the 1-norm machine with the same hyperplane as the direct-margin problem with constant D."""
+    source = smo.as_source(K)
+    y = signs_of(y, source.size)
+    least = 0.5 / min(int((y > 0).sum()), int((y < 0).sum()))
+    if least * (1.0 - 1e-12) > D:
+        raise ValueError(f"D = {D:g} is infeasible: it must be at least {least:g} for these classes")
+    cache = {}
+
+    def excess(log_C):
+        s = smo.classification(source, y, float(np.exp(log_C)), tol=tol)
+        cache[log_C] = s
+        return float(np.exp(log_C)) / float(s.alpha.sum()) - D
+
+    low = high = -np.log(max(float(source.diagonal.mean()), 1e-12))
+    while excess(low) > 0.0 and low > -60.0:
+        high, low = low, low - 2.0
+    at_high = excess(high)
+    while at_high < 0.0:
+        low, before = high, at_high
+        high += 2.0
+        at_high = excess(high)
+        stalled = at_high - before < 1e-6 * D or np.exp(high) > C_max
+        if at_high < 0.0 and stalled and (np.exp(high) > C_max or D >= largest_D(source, y) * (1.0 - 1e-9)):
+            raise ValueError(
+                f"D = {D:g} is not reached below C = {np.exp(high):.3g}: the limit of C/A for these data is "
+                f"{largest_D(source, y):.6g}, and no price belongs to a larger D"
+            )
+    root = high if abs(cache[high].alpha.sum() * D - np.exp(high)) <= 1e-9 * np.exp(high) else None
+    if root is None:
+        root = brentq(excess, low, high, xtol=1e-11) if low < high else low
+    if root not in cache:
+        excess(root)
+    return _conversion(cache[root], float(np.exp(root)))
+
+
+def direct_objective(f, y, gamma, D, *, u=None):
+    """The soft-margin objective -gamma + D sum u((gamma - y_i f_i)_+) of each function (Lember 2012, (4.2.13))."""
+    gamma = np.asarray(gamma, dtype=float)
+    error = np.maximum(gamma[..., None] - y * f, 0.0)
+    return -gamma + D * (error if u is None else u(error)).sum(axis=-1)
+
 
 FOUR = np.array([[0.0, 1.0], [-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
 TIGHT = {"solver": cp.CLARABEL, "tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}

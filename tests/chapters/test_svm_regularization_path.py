@@ -10,14 +10,19 @@ from learnable.chapters.svm_regularization_path.baselines import (
     angle_to,
     effective_rank,
     logistic_path,
-    parzen_classifier,
     regularised_lda_path,
     rotate_wide,
 )
 from learnable.datasets.classification import make_mixture_means
 from learnable.kernels import OneVersusRestPath, SVMPath, cv_path
-from learnable.kernels.functions import Gaussian
+from learnable.kernels.functions import Gaussian, as_kernel
 from learnable.problems.zoo import two_gaussians
+
+
+def parzen_classifier(X, y, kernel="rbf", **params):
+    """The rule sign(sum of y_j K(x, x_j)): class densities by Parzen windows, weighted by the class shares."""
+    kernel = as_kernel(kernel, **params)
+    return lambda points: np.where(kernel(points, X) @ y >= 0.0, 1, -1)
 
 
 def mixture(n=120, seed=0, plus=None):

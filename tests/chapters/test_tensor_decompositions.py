@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from learnable import latent as td
 from learnable.chapters.tensor_decompositions import baselines as td_baselines
 from learnable.chapters.tensor_decompositions import theory as td_theory
-from learnable.chapters.tensor_decompositions.theory import coherence_condition, multilinear, subspace_coherence
+from learnable.chapters.tensor_decompositions.theory import T_IIu, coherence_condition, multilinear, subspace_coherence
 from learnable.datasets.matrices import make_mixed_sources, make_symmetric_tensor
 from learnable.datasets.sequences import sample_hmm
 from learnable.datasets.topics import make_single_topic, make_topics
@@ -24,6 +24,20 @@ from learnable.latent.tensors import moments as moments_module
 from learnable.latent.tensors.multiview import hmm_from_views
 from learnable.latent.tensors.power import _redraw
 from learnable.latent.tensors.text import lda_em
+from learnable.latent.tensors.whitening import whiten
+from learnable.validation import check_rng
+
+
+def jennrich(M2, M3, k, random_state=None, *, eta=None):
+    """Weights and components from the eigenvectors of M3(I, I, eta) M2^+ (Jennrich's method), for a_i = b_i = w_i."""
+    W, B = whiten(M2, k)
+    eta = check_rng(random_state).standard_normal(M3.shape[0]) if eta is None else eta
+    V = np.linalg.eigh(W.T @ T_IIu(M3, eta) @ W)[1]
+    lam = np.einsum("ijl,ia,ja,la->a", M3, *[W @ V] * 3, optimize=True)
+    V = V * np.where(lam < 0, -1.0, 1.0)
+    lam = np.abs(lam)
+    return 1 / lam**2, (B @ V * lam).T
+
 
 PERMUTATIONS = list(itertools.permutations(range(3)))
 

@@ -9,46 +9,45 @@ from scipy.optimize import linprog
 from scipy.stats import kstest, norm
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from learnable.chapters.vc_theory.patterns import (
-    FiniteSetClass,
-    dichotomies,
-    find_shattered_set,
-    growth_function,
-    sauer,
-    vc_dimension,
-)
+from learnable.chapters.vc_theory.patterns import dichotomies, growth_function, sauer
 from learnable.chapters.vc_theory.theory import (
-    FiniteERM,
     IntervalTruth,
     Memoriser,
-    RectangleERM,
-    SieveERM,
-    ThresholdERM,
     classification_loss,
     cross_validated_k,
     density_loss,
     empirical_risk,
     erm,
-    finite_class,
     halfplane_deviation,
-    hoeffding,
     kolmogorov_smirnov,
     kuiper,
     no_free_lunch,
-    penalised_minimum,
     risk_decomposition,
     squared_loss,
     srm_select,
     star_discrepancy,
     sup_dev,
     tail_to_mean,
-    vapnik_tail,
-    zero_error_tail,
 )
 from learnable.foundations import SRM, KIntervalERM, sample_complexity
 from learnable.foundations.erm import interval_path
 from learnable.foundations.srm import penalty
 from learnable.foundations.tail_bounds import erm_mean, erm_tail, pac_radius, vc_mean, vc_tail
+
+from .vc_theory_cases import (
+    FiniteERM,
+    FiniteSetClass,
+    RectangleERM,
+    SieveERM,
+    ThresholdERM,
+    find_shattered_set,
+    finite_class,
+    hoeffding,
+    penalised_minimum,
+    vapnik_tail,
+    vc_dimension,
+    zero_error_tail,
+)
 
 
 @parametrize_with_checks([SRM(k_max=3, feature=0)])

@@ -3,19 +3,22 @@
 import numpy as np
 import pytest
 
-from learnable.chapters.vc_theory.patterns import dichotomies, find_shattered_set, vc_dimension
-from learnable.chapters.vc_theory.theory import (
-    IntervalTruth,
-    SieveERM,
-    ThresholdERM,
-    finite_class,
-    hoeffding,
-    vapnik_tail,
-    zero_error_tail,
-)
+from learnable.chapters.vc_theory.patterns import dichotomies
+from learnable.chapters.vc_theory.theory import IntervalTruth
 from learnable.foundations import SRM
 from learnable.foundations.tail_bounds import erm_mean, erm_tail, vc_mean, vc_tail
 from learnable.problems.base import FiniteProblem
+
+from .vc_theory_cases import (
+    SieveERM,
+    ThresholdERM,
+    find_shattered_set,
+    finite_class,
+    hoeffding,
+    vapnik_tail,
+    vc_dimension,
+    zero_error_tail,
+)
 
 
 def test_constants_of_the_bounds_are_those_of_the_source():

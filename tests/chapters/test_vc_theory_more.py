@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from learnable.chapters.vc_theory.patterns import find_shattered_set, vc_dimension
-from learnable.chapters.vc_theory.theory import FiniteERM, IntervalTruth, RectangleERM, SieveERM, ThresholdERM
+from learnable.chapters.vc_theory.theory import IntervalTruth
 from learnable.foundations import KIntervalERM, sample_complexity
 from learnable.foundations.tail_bounds import MeanBound, erm_mean, vc_mean
+
+from .vc_theory_cases import FiniteERM, RectangleERM, SieveERM, ThresholdERM, find_shattered_set, vc_dimension
 
 
 @pytest.mark.parametrize(("family", "d"), [(f, d) for f in ("halfspaces", "balls") for d in (1, 2, 3)])

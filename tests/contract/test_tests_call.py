@@ -20,8 +20,22 @@ def _used(node):
     return names | {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
 
 
-def idle(source):
+def _beside(tree, folder):
+    """Names that a test takes from a helper beside it, and that reach the project there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            ours, _ = reaching((folder / f"{node.module}.py").read_text(encoding="utf-8"), folder)
+            yield from (alias.asname or alias.name for alias in node.names if alias.name in ours)
+
+
+def idle(source, folder=None):
     """Names of the tests in `source` that reach nothing imported from the project, not even through a helper."""
+    ours, defined = reaching(source, folder)
+    return [name for name in defined if name.startswith("test_") and name not in ours]
+
+
+def reaching(source, folder):
+    """Names in `source` that reach something imported from the project, and all that it defines."""
     tree = ast.parse(source)
     ours = {
         alias.asname or alias.name.partition(".")[0]
@@ -29,7 +43,7 @@ def idle(source):
         if isinstance(node, (ast.Import, ast.ImportFrom))
         for alias in node.names
         if (getattr(node, "module", None) or alias.name).partition(".")[0] in OURS
-    }
+    } | set(_beside(tree, folder))
     defined = {}
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -42,12 +56,12 @@ def idle(source):
         if reach <= ours:
             break
         ours |= reach
-    return [name for name in defined if name.startswith("test_") and name not in ours]
+    return ours, defined
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_test_calls_the_project(path):
-    found = idle(path.read_text(encoding="utf-8"))
+    found = idle(path.read_text(encoding="utf-8"), path.parent)
     assert not found, f"these call nothing of the package: {', '.join(found)}"
 
 

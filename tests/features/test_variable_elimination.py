@@ -344,12 +344,13 @@ def test_constant_and_duplicated_columns_and_more_columns_than_rows():
     assert set(kept) & {0, 1} and found.search_.error == 0 and 2 <= len(kept) <= 5
 
 
-def test_an_error_that_is_no_number_names_its_subset():
+@pytest.mark.parametrize("answer", [np.nan, None, "0.5", 0.5j, np.ones(2)], ids=str)
+def test_an_error_that_is_no_number_names_its_subset(answer):
     class Broken:
         n_features = 5
 
         def error(self, columns):
-            return np.nan if 3 in columns else 0.5
+            return answer if 3 in columns else 0.5
 
     searches = (forward_selection, backward_elimination, lambda e: filter_selection(e, [1, 2, 3, 4, 5]))
     for search, named in zip(searches, (r"\[3\]", r"\[0, 1, 2, 3, 4\]", r"\[4, 3\]"), strict=True):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from learnable.chapters.classical_rules.theory import PlugInDensity
 from learnable.foundations import HistogramRule, Regressogram
 
 
@@ -20,9 +19,8 @@ def sample(seed=0, n=80, d=2):
 @pytest.mark.parametrize("unit", [1e-100, 1e-8, 1e8, 1e100])
 def test_histograms_scale_with_their_width(unit):
     X, y, Q = sample(6)
-    for make in (lambda h: HistogramRule(h=h), lambda h: PlugInDensity("histogram", h)):
-        expected = make(0.5).fit(X, y).predict(Q).tolist()
-        assert make(0.5 * unit).fit(unit * X, y).predict(unit * Q).tolist() == expected
+    expected = HistogramRule(h=0.5).fit(X, y).predict(Q).tolist()
+    assert HistogramRule(h=0.5 * unit).fit(unit * X, y).predict(unit * Q).tolist() == expected
     means = Regressogram(h=0.5).fit(X, X[:, 1]).predict(Q)
     scaled = Regressogram(h=0.5 * unit).fit(unit * X, unit * X[:, 1]).predict(unit * Q)
     np.testing.assert_allclose(scaled, unit * means, rtol=1e-12)
@@ -38,5 +36,3 @@ def test_far_cells_are_cells_and_too_far_ones_are_refused():
 def test_minus_zero_lies_in_the_cube_of_zero():
     rule = HistogramRule(1.0).fit([[-0.0], [-0.5], [-0.3]], [1, 0, 0])
     assert rule.predict([[0.5], [0.0], [-0.0], [-0.2]]).tolist() == [1, 1, 1, 0]
-    density = PlugInDensity("histogram", 1.0).fit([[-0.0], [0.4], [3.0]], [1, 1, 0]).densities_[1]
-    np.testing.assert_allclose(np.exp(density(np.array([[0.7], [-0.0], [0.0]]))), 1.0)

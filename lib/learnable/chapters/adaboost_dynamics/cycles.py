@@ -269,56 +269,6 @@ def verify_cycle(M, cycle, *, tol=1e-8):
     return CycleCheck(float(np.abs(steps.last - cycle.weights[0]).max()), growth, fine, gap, moduli, neutral, stable)
 
 
-def solve_cycle(M, columns, d0=None, *, n_sweeps=2000):
-    """Solve for the cycle that uses the given columns in the given order."""
-    sweeper = AdaBoostMatrix(M, selector=columns)
-    columns = sweeper._forced
-    T = columns.size
-    d = sweeper.run(n_sweeps * T, d0, keep_weights=False).last
-    growth = np.log1p(M[:, columns] * sweeper.run(T, d).edges).sum(axis=1)
-    alive = (d > GONE) & (growth < 1e-3)
-    # Rows that the columns treat alike move in proportion: only their totals are unknown.
-    reduced, label = np.unique(M[alive][:, columns], axis=0, return_inverse=True)
-    label = label.ravel()
-    share = d[alive] / np.bincount(label, d[alive])[label]
-    total = np.bincount(label, d[alive]) / d[alive].sum()
-    total = _newton(reduced, total)
-    d = np.zeros(len(M))
-    d[alive] = share * total[label]
-    run = sweeper.run(T, d)
-    closing = np.abs(run.last - d).max()
-    if closing > 1e-9:
-        raise RuntimeError(
-            f"these columns have no cycle that Newton's method can find; the last return missed by {closing:.1e}"
-        )
-    cycle = Cycle.of(M, run.weights[:-1], run.columns, run.edges)
-    return cycle, verify_cycle(M, cycle).gap > -1e-12
-
-
-def _newton(signs, k, n_iter=30):
-    """Fixed point of the T-step map on the totals k; `signs` holds the column of each step."""
-    m, T = signs.shape
-    best, error = k, np.inf
-    for _ in range(n_iter):
-        d, product = k, np.eye(m)
-        for t in range(T):
-            s = signs[:, t]
-            scale = 1 / (1 + s * (d @ s))
-            product = (np.diag(scale) - np.outer(d * s * scale**2, s)) @ product
-            d = d * scale
-            d = d / d.sum()
-        miss = d - k
-        if np.abs(miss).max() < error:
-            best, error = k, np.abs(miss).max()
-        else:
-            break
-        step = np.linalg.lstsq(np.vstack([np.eye(m) - product, np.ones(m)]), np.append(miss, 0.0), rcond=1e-10)[0]
-        if not np.isfinite(step).all() or (k + step <= 0).any():
-            break
-        k = (k + step) / (k + step).sum()
-    return best
-
-
 class MaxMarginCheck(NamedTuple):
     """Conditions under which a cycle is sure to produce the largest margin (Rudin et al. 2004, theorem 5)."""
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.spatial.distance import cdist
 
 from learnable.ensembles.margin_boosting.algorithms import _offset
 from learnable.ensembles.margin_boosting.steps import TIE, check_matrix, fill_edges, pick
@@ -235,13 +234,6 @@ def _run(M, start, choice, record):
     return columns.size
 
 
-def edge_minmax(M):
-    """Smallest possible largest edge min_d max_j (dᵀM)_j, solved as its own programme; by duality it equals ρ."""
-    # The row player of M is the column player of −Mᵀ.
-    game = minimax_margin(-M.T)
-    return -game.value, game.vote
-
-
 def coordinate_ascent(M, n_rounds, *, tie="first"):
     """Approximate coordinate ascent on the smooth margin −ln Σ exp(−(Mλ)_i) / ‖λ‖₁; AdaBoost while that is negative."""
     return _offset(M, n_rounds, 2, 0.0, tie)
@@ -290,15 +282,6 @@ def unfolded_map(s):
     near = side / 2 + 1 - 1 / (4 * (1 - x))
     far = side / 2 - 0.5 + 1 / (4 * (0.5 + x))
     return np.mod(np.where(x < 0.25, near, far), 1.5)
-
-
-def group_rows(M, columns=None):
-    """Identically classified examples: the different rows of M, and the row that each example belongs to."""
-    if columns is not None:
-        M = M[:, np.asarray(columns)]
-    _, first, label = np.unique(M, axis=0, return_index=True, return_inverse=True)
-    position = np.argsort(np.argsort(first))
-    return M[np.sort(first)], position[label.ravel()]
 
 
 def block_matrix(q):
@@ -373,50 +356,6 @@ def separation(M, n_rounds, d0=None, *, lam0=0.0, delta=1e-10, random_state=0, t
     nudge -= base * nudge.sum()
     shadow = np.maximum(base + delta * nudge / np.abs(nudge).max(), 0.0)
     return np.abs(booster.run(n_rounds, shadow).weights - booster.run(n_rounds, base).weights).max(axis=1)
-
-
-def lyapunov(M, n_rounds, *, lam0=0.0, burn_in=1000, random_state=0, tie="first"):
-    """Largest Lyapunov exponent per step along a run, jumps between regions ignored."""
-    booster = AdaBoostMatrix(M, tie=tie)
-    run = booster.run(burn_in + n_rounds, lam0=lam0)
-    direction = check_rng(random_state).normal(size=len(M))
-    direction -= direction.mean()
-    return float(_tangent_growth(booster.M, run.weights, run.columns, direction, burn_in) / n_rounds)
-
-
-@njit(cache=True)
-def _tangent_growth(M, weights, columns, v, burn_in):
-    """Sum of the logarithms by which each step stretches a direction v of the simplex, which is renewed every step."""
-    m = v.size
-    growth = 0.0
-    for t in range(columns.size):
-        j = columns[t]
-        r = change = 0.0
-        for i in range(m):
-            r += weights[t, i] * M[i, j]
-            change += v[i] * M[i, j]
-        size = mean = 0.0
-        for i in range(m):
-            s = 1.0 + M[i, j] * r
-            v[i] = v[i] / s - weights[t, i] * M[i, j] * change / (s * s)
-            mean += v[i]
-        mean /= m
-        for i in range(m):
-            v[i] -= mean
-            size += abs(v[i])
-        if size == 0.0:
-            return -np.inf
-        for i in range(m):
-            v[i] /= size
-        if t >= burn_in:
-            growth += np.log(size)
-    return growth
-
-
-def recurrence(weights, tol=1e-3):
-    """Which pairs of times have nearly the same weights: a Boolean matrix for a recurrence plot."""
-    # Chebyshev distance: the largest difference of a weight.
-    return cdist(weights, weights, "chebyshev") <= tol
 
 
 class Crossing(NamedTuple):

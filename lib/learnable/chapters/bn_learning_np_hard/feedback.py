@@ -17,8 +17,6 @@ from scipy.sparse.csgraph import connected_components
 
 from learnable.validation import check_rng
 
-SUBSET_LIMIT = 20  # vertices of a strongly connected part for which 2^n numbers are kept
-
 
 def check_arcs(arcs, name="arcs"):
     """Return arcs as a list of pairs of ints, after checking that they are distinct pairs of vertices."""

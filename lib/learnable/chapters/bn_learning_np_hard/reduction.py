@@ -158,8 +158,3 @@ def _bounded(arcs):
                 f"{v} has {entering[v]} in and {leaving[v]} out; prune_digraph removes vertices that lie on no cycle"
             )
     return arcs, n
-
-
-def _check_instance(instance):
-    if not isinstance(instance, LearnInstance):
-        raise TypeError(f"instance must be a LearnInstance, got {type(instance).__name__}")

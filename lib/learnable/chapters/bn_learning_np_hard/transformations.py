@@ -142,12 +142,6 @@ class NamedNetwork:
         if node not in self._parents:
             raise ValueError(f"node must be one of {', '.join(map(str, self._nodes))}, got {node!r}")
 
-    def _check_edge(self, parent, child):
-        self._check(parent)
-        self._check(child)
-        if parent not in self._parents[child]:
-            raise ValueError(f"there is no edge from {parent!r} to {child!r}")
-
     def _check_observed(self, observed):
         check_has(observed, "observed", "items keys", "a mapping of nodes to states")
         for node, state in observed.items():
@@ -215,11 +209,6 @@ def _lowest(network, nodes, spare=None):
     """A node none of whose descendants is among `nodes`; `spare` only if it is the only one."""
     lowest = [node for node in nodes if not network.descendants(node) & set(nodes)]
     return next((node for node in reversed(lowest) if node != spare), lowest[0])
-
-
-def _check_network(network):
-    if not isinstance(network, NamedNetwork):
-        raise TypeError(f"network must be a NamedNetwork, got {type(network).__name__}")
 
 
 def _topological(parents):

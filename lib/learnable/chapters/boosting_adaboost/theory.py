@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import xlogy
 
-from learnable.ensembles.losses import get_surrogate
 from learnable.ensembles.weak_learners import SortedFeatures
 from learnable.validation import check_rng
 
@@ -27,20 +26,9 @@ def margin_bound(errors, gamma):
     return np.exp(np.minimum(np.cumsum(logs), 700.0))
 
 
-def edge_threshold(u):
-    """Largest γ for which a round with edge u = ½ − ε lowers the margin bound."""
-    u = np.asarray(u, float)
-    return -np.log1p(-4 * u**2) / (np.log1p(2 * u) - np.log1p(-2 * u))
-
-
 def rounds_to_separate(n, u):
     """Rounds after which edges of at least u force a training error of zero on n points: ⌊ln n/(2u²)⌋ + 1."""
     return int(np.floor(np.log(n) / (2 * u**2))) + 1
-
-
-def ramp_loss(margins, gamma):
-    """A_n: mean of the ramp that is 1 for margins ≤ 0, 0 from γ on, and linear between."""
-    return np.clip(1 - np.asarray(margins) / gamma, 0.0, 1.0).mean()
 
 
 def rademacher_vc_bound(n, V):
@@ -50,11 +38,6 @@ def rademacher_vc_bound(n, V):
 
 def _confidence(n, delta, numerator):
     return np.sqrt(np.log(numerator / delta) / np.multiply(2, n))
-
-
-def rademacher_risk_bound(train_error, complexity, n, delta=0.05):
-    """R(g) ≤ R_n(g) + 𝓡_n + √(ln(1/δ)/2n) with probability 1 − δ, for all rules g of a class (5.2.16)."""
-    return train_error + complexity + _confidence(n, delta, 1.0)
 
 
 def rademacher_margin_bound(ramp, complexity, gamma, n, delta=0.05):
@@ -102,28 +85,3 @@ def rademacher(X, rules="stumps", *, n_draws=1000, random_state=None):
     sigma = check_rng(random_state).integers(0, 2, (n_draws, features.shape[0])) * 2.0 - 1.0
     values = rademacher_supremum(features, sigma, rules)
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(n_draws))
-
-
-def _setting(problem, f):
-    scores = f(problem.x_values) if callable(f) else f
-    return problem.p_x, problem.p_xy[:, 1] / problem.p_x, np.asarray(scores, float)
-
-
-def phi_risk(problem, f, phi):
-    """E φ(Y f(X)); class 1 of the problem is Y = +1, class 0 is Y = −1."""
-    p, eta, scores = _setting(problem, f)
-    return float(p @ get_surrogate(phi).conditional(eta, scores))
-
-
-def excess_phi_risk(problem, f, phi):
-    """R_φ(f) − R_φ*, the latter Σ p(x) H(η(x))."""
-    p, eta, scores = _setting(problem, f)
-    loss = get_surrogate(phi)
-    return float(p @ (loss.conditional(eta, scores) - loss.H(eta)))
-
-
-def excess_risk(problem, f):
-    """R(f) − R*, with R(f) = P(Y f(X) ≤ 0): a score of zero counts as an error of both classes."""
-    p, eta, scores = _setting(problem, f)
-    error = np.where(scores > 0, 1 - eta, np.where(scores < 0, eta, 1.0))
-    return float(p @ (error - np.minimum(eta, 1 - eta)))

@@ -27,9 +27,6 @@ def optimism(estimator, X, y, *, n_folds=10, loss="auto", random_state=None):
     return float((n_folds - 1) * (trained / (n_folds * (data.n - data.fold_size)) - whole.mean()))
 
 
-METHODS = ("naive", "fold_means", "corrected", "bootstrap")
-
-
 def variance_estimate(errors, method="naive", *, n_bootstrap=200, random_state=None):
     """Estimate the variance of the mean of cross-validated errors. Cost O(n), O(n n_bootstrap) for the bootstrap."""
     errors = check_errors(errors)

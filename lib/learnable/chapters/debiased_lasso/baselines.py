@@ -13,7 +13,6 @@ from learnable.chapters.debiased_lasso.theory import lasso
 from learnable.highdim.debiased_lasso.inference import two_sided_pvalues
 from learnable.highdim.debiased_lasso.scaled import scaled_lasso
 from learnable.linalg.precision import factor, factor_inverse
-from learnable.optim.coordinate_descent import solve_gram_batch
 from learnable.validation import check_rng
 
 
@@ -26,28 +25,9 @@ class Inference(NamedTuple):
     support: np.ndarray
 
 
-def nodewise_matrix(covariance, alpha, *, tol=1e-10):
-    """M by nodewise lasso regressions (van de Geer et al. 2014), to be used in :func:`debias`."""
-    S, p = np.asarray(covariance), len(covariance)
-    alpha = np.broadcast_to(alpha, (p,))
-    others = np.where(np.eye(p, dtype=bool), np.inf, 1.0)
-    gamma = solve_gram_batch(S, S, alpha, weights=others, y_norm2=np.diagonal(S).copy(), tol=tol).coefs
-    # |x_i - X g|^2 / n + alpha |g|_1 equals S_ii - S_i g at the optimum; this form does not rest on that.
-    tau2 = np.diagonal(S) - 2 * np.einsum("ij,ij->i", gamma, S) + np.einsum("ij,ij->i", gamma @ S, gamma)
-    tau2 += alpha * np.abs(gamma).sum(axis=1)
-    M = -gamma
-    np.fill_diagonal(M, 1.0)
-    return M / tau2[:, None]
-
-
 def ols(X, y):
     """Least squares with classical t-tests, for p < n."""
     return _least_squares(X, y, np.arange(X.shape[1]))
-
-
-def oracle_ols(X, y, support):
-    """Least squares on the true support: what one could do if it were known."""
-    return _least_squares(X, y, np.asarray(support, dtype=np.int64))
 
 
 def naive_ols(X, y, alpha=None):

@@ -11,20 +11,6 @@ from learnable.highdim.debiased_lasso.scaled import SMALL, _Problem
 from learnable.optim.coordinate_descent import solve_lasso
 
 
-def closed_form_mu(covariance):
-    """The level ρ_i/(1+ρ_i) of mu from which row i is (1-μ)e_i/Σ_ii."""
-    A = np.abs(covariance)
-    np.fill_diagonal(A, 0.0)
-    rho = A.max(axis=1) / np.diagonal(covariance)
-    return rho / (1 + rho)
-
-
-def coherence(covariance, M=None, rows=None):
-    """Generalised coherence μ_*(X; M) = |MΣ̂ - I|_∞, the largest entry (Definition 4)."""
-    E = np.eye(len(covariance))[slice(None) if rows is None else rows]
-    return float(np.abs((E if M is None else M) @ covariance - E).max())
-
-
 def minimum_coherence(covariance, rows=None):
     """Smallest mu for which each row's programme is feasible, by linear programming."""
     S, p = np.asarray(covariance), len(covariance)
@@ -38,17 +24,6 @@ def minimum_coherence(covariance, rows=None):
         e[i] = 1.0
         smallest.append(optimize.linprog(cost, A, np.append(e, -e), bounds=limits, method="highs").x[-1])
     return np.array(smallest)
-
-
-def debias(theta, X, y, M):
-    """Add back what the penalty took: θ̂^u=θ̂+(1/n) MX'(y-Xθ̂) (5), any M."""
-    return theta + M @ (X.T @ (y - X @ theta)) / len(y)
-
-
-def decompose(theta0, W, X, M, theta):
-    """Split the error of a debiased estimate, √n(θ̂^u-θ₀)=Z+Δ (Theorem 6)."""
-    n, gap = len(W), theta0 - theta
-    return M @ (X.T @ W) / np.sqrt(n), np.sqrt(n) * (M @ (X.T @ (X @ gap)) / n - gap)
 
 
 def decorrelating_matrix(covariance, mu=None, rows=None, **options):
@@ -106,13 +81,3 @@ def efficiency_factor(covariance, i, S=()):
 def optimal_length(alpha, n, sigma=1.0, precision_ii=1.0):
     """Length of the interval at the information bound, 2z_(1-α/2) σ√((Σ⁻¹)_ii/n)."""
     return float(-2 * special.ndtri(alpha / 2) * sigma * np.sqrt(precision_ii / n))
-
-
-def bias_bound(mu_star, s0, p, *, sigma=1.0, c=1.0, phi0=1.0):
-    """Bound (11) on the bias of a fixed design, ‖Δ‖_∞ ≤ 4cμ_*σs₀√(log p)/φ₀²."""
-    return float(4 * c * mu_star * sigma * s0 * np.sqrt(np.log(p)) / phi0**2)
-
-
-def bias_bound_random_design(s0, n, p, *, sigma=1.0, a=2.0, c=1.0, c_min=1.0):
-    """Bound (17) for random designs, ‖Δ‖_∞ ≤ 16ac σs₀ log p/(C_min√n)."""
-    return float(16 * a * c * sigma * s0 * np.log(p) / (c_min * np.sqrt(n)))

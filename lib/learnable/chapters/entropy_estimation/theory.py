@@ -7,11 +7,11 @@ import numpy as np
 from scipy import special
 
 from learnable.datasets.counts import pitman_yor_sticks
-from learnable.latent.entropy.counts import _no_coincidence, _plugin, check_alphabet, in_base, multiplicities
+from learnable.latent.entropy.counts import _no_coincidence, in_base, multiplicities
 from learnable.latent.entropy.dirichlet import moments
 from learnable.latent.entropy.pitman_yor import CountSums, conditional_moments, log_new, log_seen
 from learnable.latent.entropy.pym import entropy_pym
-from learnable.latent.entropy.special import EULER, ZETAS, digamma_from_one, trigamma, trigamma_excess
+from learnable.latent.entropy.special import EULER, ZETAS, digamma_from_one, trigamma_excess
 
 
 def entropy_ansb(data, *, kind="counts", base=None):
@@ -21,28 +21,6 @@ def entropy_ansb(data, *, kind="counts", base=None):
     if N == K:
         return _no_coincidence("entropy_ansb counts coincidences")
     return in_base(2 * np.log(N) - special.digamma(N - K) + np.euler_gamma - np.log(2.0), base)
-
-
-def entropy_jackknife(data, *, kind="counts", base=None):
-    """N H - (N - 1) times the mean plug-in entropy with one sample left out. O(L)."""
-    k, m = multiplicities(data, kind)
-    N = float(k @ m)
-    if N == 1:
-        return 0.0
-    total = m @ special.xlogy(k, k)
-    left = np.log(N - 1) - (total - special.xlogy(k, k) + special.xlogy(k - 1, k - 1)) / (N - 1)
-    return in_base(N * _plugin(k, m) - (N - 1) * ((m * k) @ left) / N, base)
-
-
-def entropy_james_stein(data, alphabet_size=None, *, kind="counts", base=None):
-    """Plug-in entropy of frequencies shrunk towards the uniform law (Hausser and Strimmer 2009)."""
-    k, m = multiplicities(data, kind)
-    A, N = check_alphabet(alphabet_size, int(m.sum())), float(k @ m)
-    p, unseen = k / N, A - m.sum()
-    spread = m @ (p - 1 / A) ** 2 + unseen / A**2
-    shrink = 1.0 if N == 1 or spread == 0 else min(1.0, (1 - m @ p**2) / ((N - 1) * spread))
-    mixed = shrink / A + (1 - shrink) * p
-    return in_base(m @ special.entr(mixed) + unseen * special.entr(shrink / A), base)
 
 
 def dirichlet_entropy_moments(alpha, multiplicity=None):
@@ -74,28 +52,6 @@ def log_evidence(data, d, alpha, *, kind="counts"):
     k, m = multiplicities(data, kind)
     d, alpha = np.broadcast_arrays(np.asarray(d, float), np.asarray(alpha, float))
     return log_seen(k, m, d) + log_new(k, m, d, alpha)
-
-
-def log_evidence_derivatives(data, d, alpha, *, kind="counts"):
-    """Gradient and Hessian of the log-evidence in (d, alpha). O(K + L)."""
-    k, m = multiplicities(data, kind)
-    d, alpha = np.broadcast_arrays(np.asarray(d, float), np.asarray(alpha, float))
-    n, N, j = k.astype(float), float(k @ m), np.arange(1, int(m.sum()))
-    u = 1 / (alpha + j * d)
-    first = m @ (special.digamma(n - d) - special.digamma(1 - d))
-    second = m @ (trigamma(n - d) - trigamma(1 - d))
-    later = special.digamma(alpha + N) - special.digamma(alpha + 1), trigamma(alpha + 1) - trigamma(alpha + N)
-    gradient = np.array([j @ u - first, u.sum() - later[0]])
-    mixed = -(j @ u**2)
-    return gradient, np.array([[second - (j * u) @ (j * u), mixed], [mixed, later[1] - u @ u]])
-
-
-def to_entropy_coordinates(d, alpha):
-    """(h, gamma): the prior mean of H, psi(alpha + 1) - psi(1 - d), and the share of it that d contributes."""
-    d, alpha = np.broadcast_arrays(np.asarray(d, float), np.asarray(alpha, float))
-    a, b = digamma_from_one(alpha), -digamma_from_one(-d)
-    h = a + b
-    return h, np.divide(b, h, out=np.zeros_like(h), where=h > 0)
 
 
 def from_entropy_coordinates(h, gamma):

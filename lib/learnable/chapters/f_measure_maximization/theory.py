@@ -84,9 +84,6 @@ def _count_law(p):
     return law
 
 
-_MOST_LABELS = 16
-
-
 def expected_f(Y, h, *, sample_weight=None, beta=1.0):
     """Expected F-measure of predictions under a law or a sample. Cost O(n m) for each prediction."""
     Y, weights = _law(Y, sample_weight)

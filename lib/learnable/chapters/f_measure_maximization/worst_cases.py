@@ -17,8 +17,6 @@ from learnable.chapters.f_measure_maximization.theory import all_vectors, expect
 from learnable.selection.f_measures.general import gfm
 from learnable.validation import Result
 
-_KINDS = ("hamming", "subset", "independent", "threshold")
-
 
 @dataclass(frozen=True, eq=False)
 class WorstCase(Result):

@@ -11,7 +11,6 @@ from numba import njit
 from learnable._inner import assign
 from learnable.latent.hmm._dynamic import best_values, tied_paths
 from learnable.latent.hmm._kernels import arcs
-from learnable.latent.hmm.alignments import combined, kblock
 from learnable.latent.hmm.path_risks import risks
 from learnable.latent.hmm.recursions import as_posterior
 
@@ -157,14 +156,3 @@ def is_admissible(hmm, x, path):
     """Whether p(s | x) > 0, for one path or for each of several."""
     found = np.isfinite(risks(hmm, x, path).log_rinf)
     return bool(found) if np.ndim(found) == 0 else found
-
-
-def penalised_pmap_log(hmm, x, C=1.0):
-    """Penalised posterior decoding: min -sum ln p_t(s_t | x) - C ln p(s) (Lember 2012, (7.3.18))."""
-    return combined(hmm, x, 1.0, 0.0, 0.0, C)
-
-
-def tradeoff_curve(hmm, x, ks):
-    """The risks of the k-block alignments for several k: expected errors against the probability of the path."""
-    post = as_posterior(hmm, x)
-    return risks(hmm, post, np.array([kblock(hmm, post, float(k)) for k in ks]))

@@ -87,9 +87,6 @@ def _shrink_columns(C, a, b):
     return C
 
 
-NEEDS = "n_nodes unit start rho step value repair bound"
-
-
 def hub_admm(
     loss,
     alpha_edge,

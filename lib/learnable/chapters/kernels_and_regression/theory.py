@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.optimize import brentq
 
 from learnable.kernels.functions import as_kernel
 from learnable.kernels.svr import epsilon_loss
@@ -56,26 +55,6 @@ def ridge_path(X, y, alphas):
 def lam_to_alpha(lam, n):
     """Return alpha = lam / (2n): the lasso's penalty where the source minimises sum (.)^2 + lam |w|_1."""
     return np.asarray(lam) / (2 * n) if np.ndim(lam) else lam / (2 * n)
-
-
-def lam_to_B(X, y, alpha):
-    """Return B = |w_lam|: the constraint |w| <= B under which least squares gives the ridge solution."""
-    _, _, s, _, u = _decompose(X, y)
-    return float(np.linalg.norm(u * s / (s**2 + alpha)))
-
-
-def B_to_lam(X, y, B):
-    """Return the penalty whose ridge solution has length B; 0 if the constraint |w| <= B does not bind."""
-    _, _, s, _, u = _decompose(X, y)
-    if np.linalg.norm(u / s) <= B:
-        return 0.0
-
-    def excess(lam):
-        return float(np.linalg.norm(u * s / (s**2 + lam))) - B
-
-    # |w_lam| <= |us| / lam, so beyond |us| / B the constraint is met.
-    high = float(np.linalg.norm(u * s)) / B
-    return float(brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-14))
 
 
 def _decompose(X, y):
@@ -131,14 +110,6 @@ def find_violation(k, sampler, n_restarts=1000, *, n_points=6, refine=200, tol=1
                 scale *= 0.98
         return Violation(points, coef, float(value), attempt)
     return None
-
-
-def kernel_margin_bound(K_diag, slacks, gamma, *, delta=0.05, norm=1):
-    """Margin bound on the risk of a kernel machine with |w| <= 1 and a margin `gamma` fixed in advance."""
-    n = slacks.size
-    empirical = np.sum((slacks / gamma) ** norm) / n
-    complexity = 4.0 * norm * np.sqrt(K_diag.sum()) / (n * gamma)
-    return float(empirical + complexity + 3.0 * np.sqrt(np.log(2.0 / delta) / (2.0 * n)))
 
 
 def cooccurrence_proximity(counts, *, strength=0.3, neighbours=3, min_count=3):

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from learnable.linear.exact import _best_halfplane, _best_split
 from learnable.linear.moments import Split, _scatter, max_J, separation_J
 from learnable.problems.base import FiniteProblem
-from learnable.problems.zoo import gaussian_classes, plateau
+from learnable.problems.zoo import gaussian_classes
 from learnable.validation import encode_labels
 
 
@@ -81,11 +81,6 @@ def constant_model_scores(problem, etas):
         loglik=pi1 * np.log(etas) + pi0 * np.log(1 - etas),
         squared=pi1 * (1 - etas) ** 2 + pi0 * etas**2,
     )
-
-
-def middle_third():
-    """X uniform on [0, 1], Y = 0 on the middle third: R* = 0, but the best split has risk 1/3."""
-    return plateau([1.0, 0.0, 1.0], edges=[0.0, 1 / 3, 2 / 3, 1.0])
 
 
 def masking3():
@@ -192,12 +187,6 @@ def best_split_population(F0, F1, pi1, *, grid):
         if value < best:
             best, split = value, Split(float(threshold), label)
     return split, float(best)
-
-
-def fisher_criterion(w, m0, m1, SW):
-    """J'(w) = (w'(m1 − m0))² / (w'S_W w); with equal covariances it is 4 J(w)²."""
-    m0, m1, w, SW = _moments(m0, m1, w, within=SW)
-    return float((w @ (m1 - m0)) ** 2 / (w @ SW @ w))
 
 
 def moment_bound(m0, m1, S0, S1, w=None):

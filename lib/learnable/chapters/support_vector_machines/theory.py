@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.optimize import brentq, linprog
+from scipy.optimize import linprog
 
 from learnable.kernels import smo
 from learnable.kernels.smo.machines import signs_of
@@ -44,13 +44,6 @@ def margin_bounds(f, y, K_diag, gamma, delta=0.05):
         squared=float(np.mean(error**2) / gamma**2 + 2.0 * root + chance),
         complexity=float(root + chance),
     )
-
-
-def is_saddle_point(L, x, alpha, grid, *, tol=1e-9):
-    """Whether L(x, a) <= L(x, alpha) <= L(z, alpha) for all a and z of a grid."""
-    points, multipliers = grid
-    centre = L(x, alpha)
-    return all(L(x, a) <= centre + tol for a in multipliers) and all(L(z, alpha) >= centre - tol for z in points)
 
 
 def quadratic_map(X, *, constant=None):
@@ -102,49 +95,6 @@ def largest_D(K, y, *, tol=1e-9):
     cost[-1] = 1.0
     answer = linprog(cost, A_ub=below, b_ub=np.zeros(n), A_eq=equal, b_eq=right, bounds=[(0, None)] * (n + 1))
     return float(answer.fun) if answer.status == 0 else np.inf
-
-
-def D_to_C(K, y, D, *, tol=1e-8, C_max=1e8):
-    """The price C of the 1-norm machine with the same hyperplane as the direct-margin problem with constant D."""
-    source = smo.as_source(K)
-    y = signs_of(y, source.size)
-    least = 0.5 / min(int((y > 0).sum()), int((y < 0).sum()))
-    if least * (1.0 - 1e-12) > D:
-        raise ValueError(f"D = {D:g} is infeasible: it must be at least {least:g} for these classes")
-    cache = {}
-
-    def excess(log_C):
-        s = smo.classification(source, y, float(np.exp(log_C)), tol=tol)
-        cache[log_C] = s
-        return float(np.exp(log_C)) / float(s.alpha.sum()) - D
-
-    low = high = -np.log(max(float(source.diagonal.mean()), 1e-12))
-    while excess(low) > 0.0 and low > -60.0:
-        high, low = low, low - 2.0
-    at_high = excess(high)
-    while at_high < 0.0:
-        low, before = high, at_high
-        high += 2.0
-        at_high = excess(high)
-        stalled = at_high - before < 1e-6 * D or np.exp(high) > C_max
-        if at_high < 0.0 and stalled and (np.exp(high) > C_max or D >= largest_D(source, y) * (1.0 - 1e-9)):
-            raise ValueError(
-                f"D = {D:g} is not reached below C = {np.exp(high):.3g}: the limit of C/A for these data is "
-                f"{largest_D(source, y):.6g}, and no price belongs to a larger D"
-            )
-    root = high if abs(cache[high].alpha.sum() * D - np.exp(high)) <= 1e-9 * np.exp(high) else None
-    if root is None:
-        root = brentq(excess, low, high, xtol=1e-11) if low < high else low
-    if root not in cache:
-        excess(root)
-    return _conversion(cache[root], float(np.exp(root)))
-
-
-def direct_objective(f, y, gamma, D, *, u=None):
-    """The soft-margin objective -gamma + D sum u((gamma - y_i f_i)_+) of each function (Lember 2012, (4.2.13))."""
-    gamma = np.asarray(gamma, dtype=float)
-    error = np.maximum(gamma[..., None] - y * f, 0.0)
-    return -gamma + D * (error if u is None else u(error)).sum(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -269,3 +219,10 @@ def hull_distance(plus, minus, *, tol=1e-10, max_iter=1_000_000):
 def reduced_hull_distance(plus, minus, D, *, tol=1e-10, max_iter=1_000_000):
     """The same for reduced hulls: no point may have a weight above 2D (the picture of the nu-machine)."""
     return _distance(plus, minus, min(1.0, 2.0 * D), tol, max_iter)
+
+
+def is_saddle_point(L, x, alpha, grid, *, tol=1e-9):
+    """Whether L(x, a) <= L(x, alpha) <= L(z, alpha) for all a and z of a grid."""
+    points, multipliers = grid
+    centre = L(x, alpha)
+    return all(L(x, a) <= centre + tol for a in multipliers) and all(L(z, alpha) >= centre - tol for z in points)

@@ -6,14 +6,6 @@ import numpy as np
 from scipy import linalg
 from sklearn.linear_model import LogisticRegression
 
-from learnable.kernels.functions import as_kernel
-
-
-def parzen_classifier(X, y, kernel="rbf", **params):
-    """The rule sign(sum of y_j K(x, x_j)): class densities by Parzen windows, weighted by the class shares."""
-    kernel = as_kernel(kernel, **params)
-    return lambda points: np.where(kernel(points, X) @ y >= 0.0, 1, -1)
-
 
 def effective_rank(K, tol=1e-12):
     """Number of eigenvalues of a kernel matrix above `tol` (absolute, as in Hastie et al. 2004)."""

@@ -9,7 +9,6 @@ from numba import njit
 
 from learnable.chapters.tensor_decompositions.theory import T_IIu, sym_rank_one_sum
 from learnable.latent.tensors.algebra import TensorEigen, contract, pack
-from learnable.latent.tensors.whitening import whiten
 from learnable.validation import check_rng, warn_not_converged
 
 
@@ -17,17 +16,6 @@ def random_contraction(T, random_state=None, *, eta=None):
     """Eigenvectors of T(I, I, eta) for one random direction eta (Anandkumar et al. 2014, App. D). O(k^3)."""
     eta = check_rng(random_state).standard_normal(T.shape[0]) if eta is None else eta
     return _signed(T, np.linalg.eigh(T_IIu(T, eta))[1])
-
-
-def jennrich(M2, M3, k, random_state=None, *, eta=None):
-    """Weights and components from the eigenvectors of M3(I, I, eta) M2^+ (Jennrich's method), for a_i = b_i = w_i."""
-    W, B = whiten(M2, k)
-    eta = check_rng(random_state).standard_normal(M3.shape[0]) if eta is None else eta
-    V = np.linalg.eigh(W.T @ T_IIu(M3, eta) @ W)[1]
-    lam = np.einsum("ijl,ia,ja,la->a", M3, *[W @ V] * 3, optimize=True)
-    V = V * np.where(lam < 0, -1.0, 1.0)
-    lam = np.abs(lam)
-    return 1 / lam**2, (B @ V * lam).T
 
 
 def flattening_svd(T):

@@ -14,16 +14,6 @@ from learnable.latent.tensors.algebra import contract, frobenius_norm, pack, ran
 from learnable.validation import check_rng
 
 
-def subspace_coherence(A):
-    """Largest diagonal entry of the projector on the range of A, between k / n and 1 (Anandkumar et al. 2014, 3.3)."""
-    return float(np.round((np.linalg.qr(A)[0] ** 2).sum(axis=1).max(), 15))
-
-
-def coherence_condition(A, eps, delta):
-    """Whether the coherence is at most (eps^2 / 6) / ln(3 k / delta): then a random split into three views works."""
-    return bool(subspace_coherence(A) <= eps**2 / 6 / np.log(3 * A.shape[1] / delta))
-
-
 def pair_triple_moments(counts):
     """Mean of e_x (x) e_y and of e_x (x) e_y (x) e_z over ordered pairs and triples of one document's words. O(d^3)."""
     c = np.asarray(counts, float)
@@ -156,3 +146,13 @@ def perturbation_ratios(weights, V, found_lam, found_V, eps, *, random_state=Non
         eigenvalue=float(np.abs(weights - found_lam[order]).max() / eps),
         residual=operator_norm(rest, random_state=random_state) / eps,
     )
+
+
+def coherence_condition(A, eps, delta):
+    """Whether the coherence is at most (eps^2 / 6) / ln(3 k / delta): then a random split into three views works."""
+    return bool(subspace_coherence(A) <= eps**2 / 6 / np.log(3 * A.shape[1] / delta))
+
+
+def subspace_coherence(A):
+    """Largest diagonal entry of the projector on the range of A, between k / n and 1 (Anandkumar et al. 2014, 3.3)."""
+    return float(np.round((np.linalg.qr(A)[0] ** 2).sum(axis=1).max(), 15))

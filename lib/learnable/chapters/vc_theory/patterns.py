@@ -13,10 +13,6 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.special import gammaln, logsumexp
 
-from learnable.validation import check_rng
-
-_ON_THE_LINE = ("half_lines", "intervals", "k_intervals")
-
 
 def dichotomies(points, family, k=None):
     """All distinct subsets of the points that a geometric family cuts out, as rows of booleans."""
@@ -271,39 +267,6 @@ def growth_function(family, n, d=1, k=None):
     raise ValueError(f"no closed form for {family} with d = {d}; use dichotomies on chosen points")
 
 
-def vc_dimension(family, d=1, k=None):
-    """The size of the largest set that a family shatters; for balls the exact d + 1 (the source quotes d + 2)."""
-    if family == "k_intervals":
-        return 2 * k
-    values = {"half_lines": 1, "intervals": 2, "orthants": d, "rectangles": 2 * d, "halfspaces": d + 1, "balls": d + 1}
-    return math.inf if family == "polygons" else values[family]
-
-
-def find_shattered_set(family, n, d=1, k=None, n_restarts=200, random_state=None):
-    """Look for n points that the family shatters: first the textbook's arrangement, then random ones."""
-    rng = check_rng(random_state)
-    if family in _ON_THE_LINE:
-        d = 1
-    for points in itertools.chain(_arrangements(family, n, d), (rng.normal(size=(n, d)) for _ in range(n_restarts))):
-        if len(dichotomies(points, family, k)) == 2**n:
-            return points
-    return None
-
-
-def _arrangements(family, n, d):
-    if family in _ON_THE_LINE:
-        yield np.arange(n, dtype=float)[:, None]
-    elif family == "orthants" and n <= d:
-        yield np.eye(d)[:n]
-    elif family == "rectangles" and n <= 2 * d:
-        yield np.concatenate([np.eye(d), -np.eye(d)])[:n]
-    elif family in ("halfspaces", "balls") and n <= d + 1:
-        yield np.concatenate([np.eye(d), np.full((1, d), -0.3)])[:n]
-    elif family == "polygons":
-        angle = 2 * np.pi * (np.arange(n) + 0.1) / n
-        yield np.column_stack([np.cos(angle), np.sin(angle)])
-
-
 def sauer(n, V, form="sum", log=False):
     """Sauer's bound on the shatter coefficient of a class with VC dimension V."""
     n, V = np.broadcast_arrays(np.asarray(n), np.asarray(V))
@@ -331,77 +294,3 @@ def _log_partial_sums(n, V):
             i = np.arange(top + 1)
             out[index] = logsumexp(gammaln(size + 1) - gammaln(i + 1) - gammaln(size - i + 1))
     return out
-
-
-class FiniteSetClass:
-    """A class of subsets of finitely many ground points, given as a boolean matrix (sets × points)."""
-
-    def __init__(self, M):
-        M = np.asarray(M, bool)  # one word holds a set, so that there are at most 62 points
-        self.n_points = M.shape[1]
-        self._sets = np.unique(_pack(M)[:, 0])
-
-    @classmethod
-    def _from_words(cls, words, n_points):
-        made = cls.__new__(cls)
-        made.n_points, made._sets = n_points, np.unique(words)
-        return made
-
-    def __len__(self):
-        return len(self._sets)
-
-    @property
-    def matrix(self):
-        """The distinct sets as rows of booleans."""
-        return _unpack(self._sets[:, None], self.n_points)
-
-    def patterns(self, subset):
-        """Number of distinct traces on the ground points with these indices."""
-        mask = np.uint64(sum(1 << int(i) for i in subset))
-        return len(np.unique(self._sets & mask))
-
-    def shatter(self, n):
-        """Shatter coefficient: the largest number of traces on n ground points. Cost C(g, n) · m log m."""
-        most, ceiling = 0, min(2**n, len(self))
-        for subset in itertools.combinations(range(self.n_points), n):
-            most = max(most, self.patterns(subset))
-            if most == ceiling:
-                break
-        return most
-
-    def vc(self):
-        """VC dimension. Sizes are tried upwards; by monotonicity the first that is not shattered ends the search."""
-        best = 0
-        for n in range(1, min(self.n_points, int(math.log2(len(self)))) + 1):
-            if self.shatter(n) < 2**n:
-                break
-            best = n
-        return best
-
-    def union(self, other):
-        """The class of all sets of either class."""
-        return self._from_words(np.concatenate([self._sets, other._sets]), self.n_points)
-
-    def complement(self):
-        """The class of complements."""
-        everything = np.uint64((1 << self.n_points) - 1)
-        return self._from_words(self._sets ^ everything, self.n_points)
-
-    def intersections(self, other):
-        """The class of all A ∩ B."""
-        return self._from_words((self._sets[:, None] & other._sets[None, :]).ravel(), self.n_points)
-
-    def unions(self, other):
-        """The class of all A ∪ B."""
-        return self._from_words((self._sets[:, None] | other._sets[None, :]).ravel(), self.n_points)
-
-    def product(self, other):
-        """The class of all A × B on pairs of ground points."""
-        left, right = self.matrix, other.matrix
-        both = left[:, None, :, None] & right[None, :, None, :]
-        return FiniteSetClass(both.reshape(len(left) * len(right), -1))
-
-    def error_sets(self, labels):
-        """The class of error sets {i : 1_A(i) ≠ labels_i}; it has the same shatter coefficients."""
-        flip = np.uint64(sum(1 << i for i in np.flatnonzero(labels)))
-        return self._from_words(self._sets ^ flip, self.n_points)

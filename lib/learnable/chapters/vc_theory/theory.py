@@ -16,9 +16,8 @@ from numba import njit
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from learnable.foundations.erm import KIntervalERM, _BinaryRule, _inside, interval_path
+from learnable.foundations.erm import _BinaryRule, _inside, interval_path
 from learnable.foundations.srm import penalty
-from learnable.foundations.tail_bounds import TailBound
 from learnable.validation import check_rng, check_seed
 
 
@@ -50,150 +49,9 @@ def erm(loss, candidates, X, y=None):
     return candidates[index], index, risks[index]
 
 
-class ThresholdERM(_BinaryRule):
-    """Best half-line rule on one feature: 1 on x > threshold, or (``both_sides``) on x ≤ threshold. O(n log n)."""
-
-    def __init__(self, both_sides=True, feature=0):
-        self.both_sides = both_sides
-        self.feature = feature
-
-    def fit(self, X, y):
-        X, codes = self._prepare(X, y)
-        values, zeros, ones = _groups(X[:, self.feature], codes)
-        n1, n0 = ones.sum(), zeros.sum()
-        left_ones, left_zeros = np.append(0, ones.cumsum()), np.append(0, zeros.cumsum())
-        above = left_ones + (n0 - left_zeros)
-        below = left_zeros + (n1 - left_ones)
-        cuts = np.concatenate([[-np.inf], 0.5 * values[1:] + 0.5 * values[:-1], [np.inf]])
-        best_above, best_below = int(np.argmin(above)), int(np.argmin(below))
-        if self.both_sides and below[best_below] < above[best_above]:
-            self.side_, self.threshold_, errors = -1, cuts[best_below], below[best_below]
-        else:
-            self.side_, self.threshold_, errors = 1, cuts[best_above], above[best_above]
-        self.train_risk_ = float(errors / len(codes))
-        return self
-
-    def predict(self, X):
-        x = self._points(X)[:, self.feature]
-        return self._decode(x > self.threshold_ if self.side_ == 1 else x <= self.threshold_)
-
-
-def _groups(x, codes):
-    """Distinct values in rising order with their counts of zeros and ones."""
-    values, where = np.unique(x, return_inverse=True)
-    ones = np.bincount(where, weights=codes, minlength=len(values)).astype(np.int64)
-    return values, np.bincount(where, minlength=len(values)) - ones, ones
-
-
-class RectangleERM(_BinaryRule):
-    """Best axis-parallel rectangle in the plane, exactly. O(n² log n)."""
-
-    _n_features = 2
-
-    def fit(self, X, y):
-        X, codes = self._prepare(X, y)
-        if len(self.classes_) == 1:
-            codes = np.ones_like(codes)
-        order = np.argsort(X[:, 0], kind="stable")
-        xs = X[order, 0]
-        ys, y_rank = np.unique(X[order, 1], return_inverse=True)
-        weight = np.where(codes[order] == 1, 1, -1)
-        gain, left, right = _best_box(xs, y_rank, weight, len(ys))
-        self.train_risk_ = float((codes.sum() - gain) / len(codes))
-        if gain <= 0:
-            self.low_, self.high_ = np.array([np.inf, np.inf]), np.array([-np.inf, -np.inf])
-            return self
-        column = np.bincount(y_rank[left : right + 1], weights=weight[left : right + 1], minlength=len(ys))
-        bottom, top = _best_run(column)
-        self.low_ = np.array([_between(xs, left - 1, left), _between(ys, bottom - 1, bottom)])
-        self.high_ = np.array([_between(xs, right, right + 1), _between(ys, top, top + 1)])
-        return self
-
-    def predict(self, X):
-        X = self._points(X)
-        return self._decode(((self.low_ <= X) & (self.high_ >= X)).all(axis=1))
-
-
-def _between(values, i, j):
-    if i < 0:
-        return -np.inf
-    if j >= len(values):
-        return np.inf
-    return 0.5 * values[i] + 0.5 * values[j]
-
-
-@njit(cache=True)
-def _best_box(xs, y_rank, weight, n_rows):
-    """Best gain of a box and its ends along x: a segment tree over y keeps the best run as points are added."""
-    n = len(xs)
-    size = 1
-    while size < n_rows:
-        size *= 2
-    total = np.zeros(2 * size, np.int64)
-    head = np.zeros(2 * size, np.int64)
-    tail = np.zeros(2 * size, np.int64)
-    best = np.zeros(2 * size, np.int64)
-    record, left, right = np.int64(0), 0, -1
-    for i in range(n):
-        if i > 0 and xs[i] == xs[i - 1]:
-            continue
-        total[:] = 0
-        head[:] = 0
-        tail[:] = 0
-        best[:] = 0
-        for j in range(i, n):
-            node = size + y_rank[j]
-            total[node] += weight[j]
-            top = max(total[node], 0)
-            head[node] = top
-            tail[node] = top
-            best[node] = top
-            node //= 2
-            while node >= 1:
-                a, b = 2 * node, 2 * node + 1
-                total[node] = total[a] + total[b]
-                head[node] = max(head[a], total[a] + head[b])
-                tail[node] = max(tail[b], total[b] + tail[a])
-                best[node] = max(best[a], best[b], tail[a] + head[b])
-                node //= 2
-            if (j == n - 1 or xs[j + 1] != xs[j]) and best[1] > record:
-                record, left, right = best[1], i, j
-    return record, left, right
-
-
-def _best_run(column):
-    """Ends of the run with the largest sum (Kadane)."""
-    best, start, stop, current, begin = -np.inf, 0, 0, 0.0, 0
-    for i, value in enumerate(column):
-        if current <= 0:
-            current, begin = 0.0, i
-        current += value
-        if current > best:
-            best, start, stop = current, begin, i
-    return start, stop
-
-
-class FiniteERM(_BinaryRule):
-    """Empirical risk minimisation over finitely many given rules, each with a penalty of its own if asked for."""
-
-    def __init__(self, rules=(), complexities=None):
-        self.rules = rules
-        self.complexities = complexities
-
-    def fit(self, X, y):
-        X, codes = self._prepare(X, y)
-        if self.complexities is None:
-            _, self.index_, self.train_risk_ = erm(classification_loss, self.rules, X, codes)
-            return self
-        complexities = self.complexities(len(codes)) if callable(self.complexities) else self.complexities
-        risks = np.array([empirical_risk(classification_loss, rule, X, codes) for rule in self.rules])
-        self.index_ = int(np.argmin(risks + np.asarray(complexities)))
-        self.train_risk_ = float(risks[self.index_])
-        return self
-
-    def predict(self, X):
-        X = self._points(X)
-        return self._decode(np.asarray(self.rules[self.index_](X)).astype(bool))
+def tail_to_mean(C, A):
+    """If P(Z > ε) ≤ C exp(−Aε²) for all ε > 0, then EZ ≤ √((ln C + 1)/A): Proposition 2.7.1, for C ≥ 1."""
+    return np.sqrt((np.log(C) + 1.0) / A)
 
 
 class Memoriser(_BinaryRule):
@@ -341,31 +199,6 @@ def _normal_tail(z):
     return 0.5 * math.erfc(z * math.sqrt(0.5))
 
 
-def hoeffding():
-    """One fixed set, 2 exp(−2nε²), (2.7.1); with Massart's sharp constant it holds for all half-lines at once (DKW)."""
-    return TailBound(np.log(2.0), 0.0, 2.0)
-
-
-def finite_class(size):
-    """A class of ``size`` sets: 2|A| exp(−2nε²), (2.7.2)."""
-    return TailBound(np.log(2.0) + np.log(size), 0.0, 2.0)
-
-
-def vapnik_tail(V):
-    """Vapnik's variant: 4 S(2n) exp(−n(ε − 1/n)²), (2.7.17), with S(2n) ≤ (2n+1)^V; for ε > 1/n."""
-    return TailBound(np.log(4.0), V, 1.0, shift=1.0, samples=2.0)
-
-
-def zero_error_tail(V):
-    """Where some classifier of the class never errs: 2 S(2n) 2^(−nε/2), with S(2n) ≤ (2n+1)^V. Linear in ε."""
-    return TailBound(np.log(2.0), V, 0.5 * np.log(2.0), samples=2.0, power=1.0)
-
-
-def tail_to_mean(C, A):
-    """If P(Z > ε) ≤ C exp(−Aε²) for all ε > 0, then EZ ≤ √((ln C + 1)/A): Proposition 2.7.1, for C ≥ 1."""
-    return np.sqrt((np.log(C) + 1.0) / A)
-
-
 def srm_select(train_risks, V, n, rule="lugosi", **options):
     """Index k − 1 of the class that minimises training risk plus penalty; the smallest class on a tie."""
     V, k = np.asarray(V, float), np.arange(1, len(V) + 1)
@@ -374,44 +207,6 @@ def srm_select(train_risks, V, n, rule="lugosi", **options):
 
 def _costs(rule, V, n, k, **options):
     return rule(V, n, k) if callable(rule) else penalty(rule, V, n, k, **options)
-
-
-class SieveERM(_BinaryRule):
-    """Empirical risk minimisation in a class that grows with n: by default unions of k(n) intervals."""
-
-    def __init__(self, k_of_n=None, member=None):
-        self.k_of_n = k_of_n
-        self.member = member
-
-    def fit(self, X, y):
-        X, codes = self._prepare(X, y)
-        k = (self.k_of_n or (lambda n: int(np.ceil(round(n ** (1 / 3), 9)))))(len(codes))
-        if self.member is not None:
-            self.k_, self.estimator_ = k, self.member(k).fit(X, codes)
-            return self
-        self.k_ = min(k, (len(codes) + 1) // 2 or 1)  # more intervals than that change nothing
-        self.estimator_ = KIntervalERM(self.k_).fit(X, codes)
-        self.intervals_ = self.estimator_.intervals_
-        return self
-
-    def predict(self, X):
-        X = self._points(X)
-        return self._decode(np.asarray(self.estimator_.predict(X)) == 1)
-
-
-def penalised_minimum(x, y, k_max, rule="lugosi", **options):
-    """SRM as one minimisation over the union of all classes: (2.8.6), by giving each set its own penalty."""
-    path = interval_path(x, y, k_max)
-    k = np.arange(1, k_max + 1)
-    cost = _costs(rule, 2.0 * k, len(x), k, **options)
-    best = (np.inf, None, None)
-    for limit in k:
-        intervals = path.intervals(int(limit))
-        used = max(len(intervals), 1)  # the smallest class that holds this set
-        value = float(np.mean(_inside(x, intervals) != (np.asarray(y) == 1)) + cost[used - 1])
-        if value < best[0]:
-            best = (value, used, intervals)
-    return best[1], best[2], best[0]
 
 
 def cross_validated_k(x, y, k_max, cv=5, random_state=None):

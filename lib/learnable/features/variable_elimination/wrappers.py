@@ -220,9 +220,11 @@ class _Account:
 
     def ask(self, evaluator, columns):
         error = evaluator.error(columns)
-        if np.isnan(error):
+        value = np.asarray(error)
+        if value.ndim or value.dtype.kind not in "biuf" or np.isnan(value):
             named = ", ".join(str(j) for j in list(columns)[:10]) + (", ..." if len(columns) > 10 else "")
-            raise ValueError(f"evaluator must give a number as the error of a subset, got NaN for columns [{named}]")
+            got = f"{error!r:.40}"
+            raise ValueError(f"evaluator must give a number as the error of a subset, got {got} for columns [{named}]")
         self.sizes.append(len(columns))
         self.errors.append(error)
         self.accepted.append(False)
