@@ -39,8 +39,6 @@ from .classical_rules_cases import PlugIn, PlugInDensity, PlugInPair, VoronoiCel
         PartitionRule(),
         HistogramRule(),
         KNN(k=3),
-        CARTClassifier(),
-        CARTRegressor(),
     ]
 )
 def test_sklearn_conventions(estimator, check):
