@@ -112,8 +112,8 @@ exercises: env ## write the student notebooks from the masters (FORCE=1 also ove
 chapter: env ## create a method and the rooms of its chapter: PART=... SLUG=... TITLE="..." METHOD=... (the slug)
 	$(BIN)/python -m tools.make.new_chapter "$(PART)" "$(SLUG)" "$(TITLE)" "$(METHOD)"
 
-wheel: env ## build the package
-	$(BIN)/python -m build --wheel --no-isolation --outdir _build/dist
+wheel: env ## build the wheels that the site carries: the package, and its larger data sets
+	$(BIN)/python -c 'from tools.run.build_book import make_wheels; make_wheels()' && ls -s _build/wheels
 
 PIN := uv pip compile -q pyproject.toml --universal --python-version 3.11 --no-annotate --no-header --generate-hashes
 pins: ## resolve the pinned versions again from pyproject.toml (needs uv; UPGRADE=--upgrade for newer ones)

@@ -145,6 +145,19 @@ class Chapter:
     def code_cells(self):
         return [cell for cell in self.notebook["cells"] if cell["cell_type"] == "code"]
 
+    def code_below(self, heading):
+        """The code of one section of the lecture, cell by cell."""
+        inside, cells = False, []
+        for cell in self.notebook["cells"]:
+            text = "".join(cell["source"])
+            if cell["cell_type"] == "code":
+                cells += [text] if inside else []
+                continue
+            for line in text.splitlines():
+                if line.startswith("## "):
+                    inside = line.startswith(f"## {heading}")
+        return cells
+
 
 def toc_documents(root=ROOT):
     """Document names in the order of the table of contents."""

@@ -6,6 +6,7 @@
 - moves the frames of explorers out of the page, into scripts that are loaded when the explorer comes into view;
 - prints a line under each chapter's title: reading time, prerequisites, source, exercise;
 - prints under each chapter what it calls, how to cite it, how to report an error;
+- says under "Use it tomorrow", in the reference and on the opening page how to install the package from the site;
 - bundles MathJax and leaves out scripts that would need a network, so that the book works with none;
 - shows repository links and launch buttons only once the repository has an address.
 """
@@ -28,7 +29,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from learnable._html import render as render_template  # noqa: E402
+from learnable.exercises.wheels import large_sets  # noqa: E402
 from tools.project import chapters, executable_pages, settings  # noqa: E402
+from tools.run.build_book import WHEELS  # noqa: E402
 from tools.run.dependencies import shared_dependencies  # noqa: E402
 from tools.site import TEMPLATES  # noqa: E402
 from tools.site.chapter_end import render as render_chapter_end  # noqa: E402
@@ -42,6 +45,9 @@ NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
 INDEX_NAME = re.compile(r"(?<=>)[^<>\s]+[._][^<>]*(?=<)")
 INDICES = ("genindex.html", "prf-prf.html")
 TITLE_END = re.compile(r"</h1>", re.S)
+TOMORROW_END = re.compile(r"<h2>Use it tomorrow.*?</h2>", re.S)
+OPENING_END = re.compile(r'(?=<div class="sd-container-fluid)')
+INSTALL_AFTER = {"book/intro": OPENING_END, "book/generated/api/index": TITLE_END}
 
 
 def set_options(app, config):
@@ -183,6 +189,27 @@ def chapter_line(app, page, template, context, doctree):
     context["body"] = TITLE_END.sub(lambda match: match[0] + str(line), context["body"], count=1)
 
 
+def install_line(app, page, template, context, doctree):
+    """How to install the package, from the site's own wheels; the larger data sets only where they are loaded."""
+    chapter = next((c for c in chapters() if c.docname == page), None)
+    place = TOMORROW_END if chapter else INSTALL_AFTER.get(page)
+    if place is None or not context.get("body"):
+        return
+    code = "\n".join(chapter.code_below("Use it tomorrow")) if chapter else ""
+    needs_data = large_sets().intersection(re.findall(r"""load\(\s*["'](\w+)""", code))
+    wheels = [path.name for path in sorted(WHEELS.glob("*.whl")) if needs_data or "data" not in path.name]
+    addresses = [context["pathto"](f"_static/wheels/{name}", resource=True) for name in wheels]
+    line = render_template(TEMPLATES / "install_line.html", wheels=list(zip(wheels, addresses, strict=True)))
+    context["body"] = place.sub(lambda match: match[0] + str(line), context["body"], count=1)
+
+
+def copy_wheels(app, failure):
+    if failure is None and app.builder.format == "html":
+        target = Path(app.outdir) / "_static" / "wheels"
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(WHEELS, target, ignore=shutil.ignore_patterns(".built"))
+
+
 def chapter_end(app, page, template, context, doctree):
     """Names that the chapter calls, its citation and a way to report an error, under the chapter."""
     chapter = next((c for c in chapters() if c.docname == page), None)
@@ -260,9 +287,11 @@ def setup(app):
     app.connect("html-page-context", break_names)
     app.connect("html-page-context", split_explorers)
     app.connect("html-page-context", chapter_line)
+    app.connect("html-page-context", install_line)
     app.connect("html-page-context", chapter_end)
     app.connect("html-page-context", drop_thebe, priority=950)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", copy_wheels)
     app.connect("build-finished", lighten)
     app.connect("build-finished", drop_old_explorers)
     app.connect("build-finished", break_names_of_indices)

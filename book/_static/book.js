@@ -22,6 +22,11 @@ document.addEventListener('click', function (event) {
   if (select()) done();
   else if (navigator.clipboard) navigator.clipboard.writeText(text).then(done);
 });
+// What pip is asked to install is a file of this site, wherever the site is: on a server, on a disk, on a stick.
+document.querySelectorAll('pre[data-wheels]').forEach(function (line) {
+  const wheels = line.dataset.wheels.split(' ').map(function (path) { return '"' + new URL(path, document.baseURI).href + '"'; });
+  line.textContent = 'pip install ' + wheels.join(' ');
+});
 // Folded answers and tables are printed unfolded.
 window.addEventListener('beforeprint', function () {
   document.querySelectorAll('.bd-article details:not(.hide)').forEach(function (box) { box.open = true; });

@@ -31,7 +31,7 @@ def main(arguments=None):
             raise
         from learnable.exercises import need_extra
 
-        return _fail(error if "learnable[exercises]" in str(error) else need_extra(error))
+        return _fail(error if "learnable-book[exercises]" in str(error) else need_extra(error))
     except (OSError, ValueError, LookupError) as error:
         return _fail(error)
     except RuntimeError as error:

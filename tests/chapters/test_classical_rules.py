@@ -23,7 +23,7 @@ from learnable.chapters.classical_rules.theory import (
     student_joint_cdf,
     two_ball_risk,
 )
-from learnable.ensembles import CARTClassifier, CARTRegressor
+from learnable.ensembles import CARTClassifier
 from learnable.foundations import KNN, HistogramRule, ParametricPlugIn
 from learnable.foundations.voting import PartitionRule
 from learnable.neighbors import NeighborIndex

@@ -25,7 +25,7 @@ from tools.run.kernels import run_live
 from tools.site import exercise_page
 
 SLUG = "bayes_decision_theory"
-PACKAGE = "learnable[exercises] @ https://example.org/learnable.whl"
+PACKAGE = "learnable-book[exercises] @ https://example.org/learnable.whl"
 
 
 def test_help_is_instant_and_needs_nothing():
@@ -50,7 +50,7 @@ def test_missing_packages_are_named(command):
     code = f"import sys\nsys.modules['otter'] = None\nfrom learnable.cli import main\nsys.exit(main({command!r}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 2
-    assert "'otter'" in done.stderr and 'pip install "learnable[exercises]"' in done.stderr
+    assert "'otter'" in done.stderr and 'pip install "learnable-book[exercises]"' in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -235,6 +235,14 @@ def test_bundle_carries_the_wheel_it_was_made_with(tmp_path):
         release([assignment(BAYES).path], tmp_path / "week2", otter=True)
 
 
+def test_bundle_carries_the_larger_data_sets_if_a_notebook_loads_one(tmp_path):
+    lecture = tmp_path / "lecture.ipynb"
+    lecture.write_text(json.dumps({"cells": [{"source": ["load('adult', as_frame=True)"]}]}))
+    bundle = release([assignment(BAYES).path], tmp_path / "week1", seed=1, lectures=[lecture])["bundle"]
+    package, data, _ = (bundle / "requirements.txt").read_text().splitlines()
+    assert "learnable_book-" in package and (bundle / data).exists() and "learnable_book_data-" in data
+
+
 def test_release_never_overwrites(released, tmp_path):
     with pytest.raises(FileExistsError, match="not empty"):
         release([assignment(BAYES).path], released["bundle"], package=PACKAGE)
@@ -277,7 +285,7 @@ def test_otter_grades_the_same_submission_from_its_zip(released, tmp_path):
         tests = archive.read("tests/q1.py").decode()
         requirements = "".join(archive.read(n).decode() for n in archive.namelist() if "require" in n or "environ" in n)
     assert "seed=4711" in tests and "hidden=True" in tests
-    assert "learnable[exercises]" in requirements
+    assert "learnable-book[exercises]" in requirements
     from otter.api import grade_submission
 
     path = write_notebook(tmp_path / f"{SLUG}.ipynb", submission(BAYES, {"q2": "cost_bayes = None"}))

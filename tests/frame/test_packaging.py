@@ -1,5 +1,6 @@
 """The wheel is light and complete; pins and ranges agree; a chapter made from the templates passes its own checks."""
 
+import email
 import os
 import re
 import shutil
@@ -7,11 +8,14 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from learnable import __version__ as version
+from learnable.exercises.wheels import build_wheels, large_sets
 from tools.make.new_chapter import create
 from tools.project import PACKAGE, ROOT
 
@@ -133,6 +137,42 @@ def test_wheel_holds_every_module_and_data_file(tmp_path):
         if path.is_file() and "__pycache__" not in path.parts:
             name = path.relative_to(PACKAGE.parent).as_posix()
             assert name in inside, f"{name} is missing from the wheel"
+
+
+def test_the_wheels_of_the_site_hold_the_package_and_its_data_between_them(tmp_path):
+    wheels = [tmp_path / name for name in build_wheels(tmp_path)]
+    code, data = ({n for n in zipfile.ZipFile(w).namelist() if "dist-info" not in n} for w in wheels)
+    there = {p.relative_to(PACKAGE.parent).as_posix() for p in PACKAGE.rglob("*") if p.is_file()}
+    there = {name for name in there if "__pycache__" not in name}
+    large = {f"learnable/datasets/data/{name}.npz.xz" for name in large_sets()}
+    assert code == there - large
+    assert {Path(name).name for name in data} == {Path(name).name for name in large} | {"__init__.py", "LICENCES.md"}
+    assert wheels[0].stat().st_size < 4_000_000 < wheels[1].stat().st_size
+
+    metadata = email.message_from_bytes(
+        zipfile.ZipFile(wheels[0]).read("learnable_book-" + version + ".dist-info/METADATA")
+    )
+    assert metadata["Name"] == "learnable-book" and "Learnable" in metadata["Author"]
+    links = re.findall(r"\]\((?!https?:)[^)]*\)", metadata.get_payload())
+    assert not links, f"links that lead nowhere outside the repository: {links}"
+
+
+def test_a_larger_set_is_read_from_the_second_wheel_and_missed_by_name(tmp_path):
+    code, data = build_wheels(tmp_path)
+    for name in (code, data):
+        zipfile.ZipFile(tmp_path / name).extractall(tmp_path / name.partition("-")[0])
+    ask = "from learnable.datasets import load; print(load('sonar').data.shape, load('adult').data.shape)"
+
+    def run(*folders):
+        path = os.pathsep.join(str(tmp_path / name) for name in folders)
+        command = [sys.executable, "-c", ask]
+        return subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": path}, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    both, alone = run("learnable_book", "learnable_book_data"), run("learnable_book")
+    assert both.stdout.split("\n")[0] == "(208, 60) (32561, 14)", both.stderr
+    assert alone.returncode and "'adult' is one of the larger ones" in alone.stderr
 
 
 def test_template_chapter_has_rooms_that_work(tmp_path):

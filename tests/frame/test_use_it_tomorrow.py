@@ -10,7 +10,6 @@ from tools.project import chapters
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
-HEADING = "## Use it tomorrow"
 # Sections that still lean on names from further up; the list can only shrink.
 LEANING = {
     "boosting_adaboost",
@@ -25,23 +24,9 @@ LEANING = {
 }
 
 
-def section(chapter):
-    """The code of the section, cell by cell."""
-    inside, cells = False, []
-    for cell in chapter.notebook["cells"]:
-        text = "".join(cell["source"])
-        if cell["cell_type"] == "code":
-            cells += [text] if inside else []
-            continue
-        for line in text.splitlines():
-            if line.startswith("## "):
-                inside = line.startswith(HEADING)
-    return cells
-
-
 @pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.slug)
 def test_the_section_runs_alone(chapter, tmp_path, monkeypatch):
-    cells = section(chapter)
+    cells = chapter.code_below("Use it tomorrow")
     assert cells, f"{chapter.slug}: the section has no code"
     monkeypatch.chdir(tmp_path)
     fresh = {"__name__": "__main__"}

@@ -14,6 +14,7 @@ import gc
 import glob
 import hashlib
 import os
+import shutil
 import sys
 import time
 
@@ -22,6 +23,7 @@ import yaml
 from tools.project import BUILD, ROOT, executable_pages
 
 STAMP = BUILD / ".built"
+WHEELS = BUILD / "wheels"  # what the pages say how to install; they go into the site as they are
 # What no page is made from; everything else in these folders counts, and the files beside them. Other folders of a
 # checkout are somebody's own: submissions with links into nowhere and names that are no text, say.
 READ = {"benchmarks", "book", "exercises", "lectures", "lib", "tools"}
@@ -61,6 +63,23 @@ def not_pages(root=ROOT):
 def is_built(root=ROOT, site=BUILD / "html", stamp=STAMP):
     """Whether the last build succeeded and nothing has changed since, neither the sources nor the site."""
     return stamp.exists() and stamp.read_text() == state(root, site)
+
+
+def make_wheels(root=ROOT, to=WHEELS):
+    """Build the wheels that the site carries, unless the package is as it was when they were built."""
+    made = hashlib.sha256()
+    files = [root / "pyproject.toml", *sorted((root / "lib").rglob("*"))]
+    for path in files:
+        if path.is_file() and not {"__pycache__", "learnable_book.egg-info"}.intersection(path.parts):
+            made.update(os.fsencode(path.relative_to(root)) + path.read_bytes())
+    stamp = to / ".built"
+    if stamp.exists() and stamp.read_text() == made.hexdigest():
+        return
+    from learnable.exercises.wheels import build_wheels
+
+    shutil.rmtree(to, ignore_errors=True)
+    build_wheels(to)
+    stamp.write_text(made.hexdigest())
 
 
 def build_pages(fresh):
@@ -115,6 +134,7 @@ def main(argv=None):
     if failures:
         print("\nthe book was not built: a chapter failed\n\n" + "\n\n".join(failures), file=sys.stderr)
         return 1
+    make_wheels()
     pages.write_all(executed=executed_claims(notebooks, cache, dependencies))
     if not build_pages(arguments.fresh):
         print("the book was not built: see the warnings above", file=sys.stderr)

@@ -18,7 +18,7 @@ from sklearn import datasets as sklearn_datasets
 from sklearn.utils import Bunch
 
 from learnable.datasets import _storage
-from learnable.datasets._registry import DATA, PASSED_ON, describe, entry, resolve
+from learnable.datasets._registry import PASSED_ON, describe, entry, resolve, stored
 from learnable.validation import check_choice, check_scalar
 
 __all__ = ["load", "load_mnist", "load_movielens", "load_newsgroups", "load_picture", "load_splice_bits"]
@@ -69,7 +69,7 @@ def load(name, *, return_X_y=False, as_frame=False, one_hot=False, drop_missing=
         bunch.update(task=entry(name)["task"])
         bunch.pop("frame", None)
     else:
-        arrays, meta = _storage.read(DATA / f"{name}.npz.xz")
+        arrays, meta = _storage.read(stored(name))
         task = entry(name)["task"]
         bunch = _ASSEMBLE.get(task, _table)(arrays, meta)
         bunch.update(name=name, task=task, DESCR=describe(name))

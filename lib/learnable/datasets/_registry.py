@@ -3,9 +3,10 @@
 import difflib
 import json
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["DATA", "STAND_INS", "available", "benchmark_sets", "describe", "entry", "resolve"]
+__all__ = ["DATA", "STAND_INS", "available", "benchmark_sets", "describe", "entry", "resolve", "stored"]
 
 DATA = Path(__file__).parent / "data"
 
@@ -219,3 +220,15 @@ def benchmark_sets():
     (121, 'abalone')
     """
     return json.loads((DATA / "benchmark_121.json").read_text(encoding="utf-8"))
+
+
+def stored(name):
+    """Path of a stored set: here, or among the larger ones, which wheels carry in a package of their own."""
+    beside = find_spec("learnable_data")
+    for folder in (DATA, *map(Path, beside.submodule_search_locations if beside else ())):
+        if (folder / f"{name}.npz.xz").exists():
+            return folder / f"{name}.npz.xz"
+    raise FileNotFoundError(
+        f"the data set {name!r} is one of the larger ones, which come in a second wheel: "
+        "install learnable_book_data, from where this package came"
+    )

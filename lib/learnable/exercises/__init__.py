@@ -21,11 +21,11 @@ def need_extra(error):
     Examples
     --------
     >>> print(need_extra(ModuleNotFoundError("No module named 'otter'", name="otter")))
-    The graded exercises need the package 'otter'. Install it with: pip install "learnable[exercises]"
+    The graded exercises need the package 'otter'. Install it with: pip install "learnable-book[exercises]"
     """
     name = (error.name or "").partition(".")[0]
     return ModuleNotFoundError(
-        f'The graded exercises need the package {name!r}. Install it with: pip install "learnable[exercises]"',
+        f'The graded exercises need the package {name!r}. Install it with: pip install "learnable-book[exercises]"',
         name=name,
     )
 

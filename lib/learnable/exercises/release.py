@@ -2,10 +2,6 @@
 
 import json
 import secrets
-import shutil
-import subprocess
-import sys
-import tempfile
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +10,7 @@ from learnable._files import write_atomically
 
 from ._quick import nbformat
 from .masters import Assignment, autograder_zip
+from .wheels import build_wheels
 
 __all__ = ["read_key", "release", "write_solutions"]
 
@@ -46,7 +43,7 @@ def release(masters, to, seed=None, otter=False, package=None, lectures=()):
 
     The seed draws the hidden cases, a random one by default. ``otter`` also makes the zips that otter's containers and
     Gradescope take, which hold hidden tests and go beside the key. ``package`` says how students install this package,
-    by default from the wheel that is put into the bundle.
+    by default from the wheels that are put into the bundle.
     """
     to = Path(to)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
@@ -61,7 +58,8 @@ def release(masters, to, seed=None, otter=False, package=None, lectures=()):
         raise ValueError("otter's containers install the package from somewhere: name it with --package")
     assignments = [Assignment.load(path) for path in masters]
     to.mkdir(parents=True, exist_ok=True)
-    package = package or f"./{_wheel(to)}[exercises]"
+    wheels = [] if package else build_wheels(to, "".join(Path(path).read_text() for path in [*masters, *lectures]))
+    package = package or f"./{wheels[0]}[exercises]"
     for assignment in assignments:
         _write_clean(assignment, to / f"{assignment.slug}.ipynb")
         for name, data in assignment.files.items():
@@ -72,7 +70,9 @@ def release(masters, to, seed=None, otter=False, package=None, lectures=()):
         target.write_bytes(Path(lecture).read_bytes())
     listing = "\n".join(f"- [{a.title}]({a.slug}.ipynb), {a.points:g} points" for a in assignments)
     (to / "README.md").write_text(_README.format(list=listing), encoding="utf-8")
-    (to / "requirements.txt").write_text(f"{package}\njupyterlab>=4\n", encoding="utf-8")
+    (to / "requirements.txt").write_text(
+        "\n".join([package, *(f"./{name}" for name in wheels[1:]), "jupyterlab>=4", ""]), encoding="utf-8"
+    )
     document = {
         "made": date.today().isoformat(),
         "learnable": learnable.__version__,
@@ -88,25 +88,6 @@ def release(masters, to, seed=None, otter=False, package=None, lectures=()):
             autograder_zip(assignment, seed, target, [package])
             zips.append(target)
     return {"bundle": to, "key": key, "seed": seed, "zips": zips, "assignments": assignments}
-
-
-def _wheel(to):
-    """Build the wheel of this package into ``to`` and return its name; the public index has no package of ours."""
-    package = Path(learnable.__file__).resolve().parent
-    root = package.parents[1]
-    if not (root / "pyproject.toml").exists():
-        raise ValueError("the wheel can be built in a checkout of the book only; --package says where students get it")
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(root / name, folder)
-        clutter = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        shutil.copytree(package, Path(folder) / "lib" / "learnable", ignore=clutter)
-        build = [sys.executable, *"-I -m pip wheel --quiet --no-deps --no-build-isolation -w".split(), to, folder]
-        done = subprocess.run(build, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ValueError(f"the wheel could not be built: {done.stderr.strip()[-500:]}")
-    (wheel,) = to.glob("learnable-*.whl")
-    return wheel.name
 
 
 def _write_clean(assignment, path):
