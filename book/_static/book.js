@@ -27,6 +27,17 @@ document.querySelectorAll('pre[data-wheels]').forEach(function (line) {
   const wheels = line.dataset.wheels.split(' ').map(function (path) { return '"' + new URL(path, document.baseURI).href + '"'; });
   line.textContent = 'pip install ' + wheels.join(' ');
 });
+// A record shows the figures of one verdict: rows without one go, other figures in a row fade.
+document.querySelectorAll('.record-filter select').forEach(function (field) {
+  field.addEventListener('change', function () {
+    document.querySelectorAll('.record-table tbody tr').forEach(function (row) {
+      const cells = Array.from(row.querySelectorAll('td'));
+      const fits = cells.map(function (cell) { return !field.value || !!cell.querySelector('.' + field.value); });
+      row.hidden = !fits.includes(true);
+      cells.forEach(function (cell, i) { cell.classList.toggle('faint', !fits[i]); });
+    });
+  });
+});
 // Folded answers and tables are printed unfolded.
 window.addEventListener('beforeprint', function () {
   document.querySelectorAll('.bd-article details:not(.hide)').forEach(function (box) { box.open = true; });

@@ -158,6 +158,16 @@ def test_figures_carry_their_precision_and_error():
 SLUGS = sorted({path.parent.parent.name for path in CHAPTERS.glob("*/printed/*.toml")})
 
 
+def test_a_row_on_other_data_says_so_in_each_of_its_entries(chapter):
+    told = '\n[[sample]]\nplaces = ["10"]\ntext = "half the rows"\n'
+    (one,) = chapter(TABLE + SECONDS + REASON + told)
+    scales = {(e.row, e.column): e.scale for e in one.entries}
+    assert scales["10", "ours"] == scales["10", "theirs"] == "half the rows; 3 repetitions in place of 30"
+    assert "half" not in scales["100", "ours"]
+    with pytest.raises(ValueError, match="no place of the table"):
+        chapter(TABLE + SECONDS + REASON + told.replace('"10"', '"11"'))
+
+
 @pytest.mark.parametrize("slug", SLUGS)
 def test_records_of_the_book_join(slug):
     """Every table of the book is entered whole, every cell finds its partner or a reason, every reason is needed."""
@@ -170,5 +180,6 @@ def test_records_of_the_book_join(slug):
                 assert entry.because
             else:
                 noted = find_studies(slug)[one.table.address(entry.row, entry.column)[0]].note
-                assert entry.scale == noted or noted is None
+                sample = one.table.sample_of(entry.row, entry.column)
+                assert entry.scale == ("; ".join(filter(None, [sample, noted])) or None)
     json.dumps([entry.printed.text for one in found for entry in one.entries])

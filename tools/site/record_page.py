@@ -33,6 +33,10 @@ def text(chapter):
         "the margins. "
         f"Run it again with `learnable reproduce {chapter.slug}`.\n"
     ]
+    found = {entry.verdict for one in records for entry in one.entries}
+    if len(found) > 1:
+        verdicts = [verdict for verdict in VERDICTS if verdict in found]
+        parts.append(raw(str(render(TEMPLATES / "record_filter.html", verdicts=verdicts))))
     parts += [_table(one) for one in records]
     return "\n".join(parts)
 
@@ -54,6 +58,7 @@ def _table(one):
         "rows": [(row, row.split(", ") if len(table.heads) > 1 else [row]) for row in table.rows],
         "reasons": reasons,
         "whole": _whole(one.whole),
+        "samples": _samples(table),
         "kinds": sorted({QUANTITIES[table.quantity(column)] for column in table.columns}),
         "studies": [(result, sum(max(row.count.values()) for row in result.rows)) for result in one.results],
         "counts": [(MARKS[verdict], verdict, one.count(verdict)) for verdict in VERDICTS if one.count(verdict)],
@@ -62,7 +67,13 @@ def _table(one):
     return f"\n## {place}: {table.title}\n\n" + raw(str(render(TEMPLATES / "record_table.html", **values)))
 
 
+def _samples(table):
+    """Which rows ran on other data than the source's, in one sentence; empty if none did."""
+    return "; ".join(f"{place}: {told}" for place, told in table.sample.items())
+
+
 def _cell(entry):
+    sample = entry.judgement and entry.table.sample_of(entry.row, entry.column)
     needed = entry.judgement.repetitions if entry.judgement else None
     margin = f"within ± {entry.judgement.margin:.2g} of the printed figure" if entry.judgement else ""
     decide = f"; {needed:,} repetitions in place of {entry.count} would decide" if needed else ""
@@ -71,7 +82,9 @@ def _cell(entry):
         "measured": entry.measured_text,
         "verdict": entry.verdict,
         "mark": MARKS[entry.verdict],
-        "title": f"{entry.verdict}: {margin}{decide}" if entry.judgement else "not run",
+        "title": f"{entry.verdict}: {margin}{decide}{f'; {sample}' if sample else ''}"
+        if entry.judgement
+        else "not run",
     }
 
 

@@ -24,6 +24,9 @@ A chapter keeps each table, or plot that was read off, in ``chapters/<slug>/prin
     [[not_run]]
     places = ["* | power"]               # cells without a partner
     text = "..."
+    [[sample]]
+    places = ["2000, 600, 10, 0.5"]      # rows that ran on other data than the source's
+    text = "1,500 of 2,000 rows"
 
 Where a study keeps what the source prints in several rows as several figures of one setting, a column's figure names
 the key of the row in braces, ``figure = "PC {tests}"``: it is filled from the row and selects no setting. A column with
@@ -31,7 +34,7 @@ the key of the row in braces, ``figure = "PC {tests}"``: it is filled from the r
 all there is, and the margin of its quantity counts. A cell is text as printed: ``0.1870`` carries its precision,
 ``12.3 ± 0.4`` the source's own standard error, ``-`` is an empty place. The unit of account is one printed number at
 one place, so a table cannot be entered in part and no figure twice. `record` gives each cell its measured value, its
-scale from the study's own note, and its verdict.
+scale from the study's own note and from what is said of its row's sample, and its verdict.
 """
 
 from __future__ import annotations
@@ -53,7 +56,21 @@ __all__ = ["Entry", "PrintedTable", "Record", "printed_tables", "record", "sente
 MARKS = {"reproduced": "✓", "differs": "✗", "not decided": "?", "not run": "–"}
 PAGE = "../../book/generated/records/{}.html"
 TEMPLATES = Path(__file__).with_name("templates")
-KEYS = {"title", "source", "place", "study", "row", "where", "names", "table", "columns", "because", "not_run", "note"}
+KEYS = {
+    "title",
+    "source",
+    "place",
+    "study",
+    "row",
+    "where",
+    "names",
+    "table",
+    "columns",
+    "because",
+    "not_run",
+    "sample",
+    "note",
+}
 
 
 @dataclass(frozen=True)
@@ -96,10 +113,15 @@ class PrintedTable:
     options: dict
     because: dict
     not_run: dict
+    sample: dict
     note: str | None = None
 
     def quantity(self, column):
         return self.options[column]["quantity"]
+
+    def sample_of(self, row, column):
+        """How the data of a cell differ from the source's, or None."""
+        return self.sample.get(_place(self.sample, row, column))
 
     def address(self, row, column):
         """The study's figure behind a cell: ``(study, setting, name of the figure)``, or None where none ran it."""
@@ -115,7 +137,7 @@ class PrintedTable:
 
 @dataclass(frozen=True)
 class Entry:
-    """One printed figure beside ours. ``scale`` is how the study's size differs from the source's, by its own note."""
+    """One printed figure beside ours. ``scale`` is how the study differs from the source in size and data."""
 
     table: PrintedTable
     row: str
@@ -285,7 +307,8 @@ def _read(name, told):
                 figures[label, column] = Figure.read(text)
     because = {place: (one["text"], one["tested"]) for one in told.get("because", ()) for place in one["places"]}
     not_run = {place: one["text"] for one in told.get("not_run", ()) for place in one["places"]}
-    for place in [*because, *not_run]:
+    sample = {place: one["text"] for one in told.get("sample", ()) for place in one["places"]}
+    for place in [*because, *not_run, *sample]:
         _check_place(place, settings, columns)
     if any(place.startswith("*") for place in because):
         raise ValueError("a reason names its rows: 'row' or 'row | column'")
@@ -303,6 +326,7 @@ def _read(name, told):
         options=told["columns"],
         because=because,
         not_run=not_run,
+        sample=sample,
         note=told.get("note"),
     )
 
@@ -373,7 +397,8 @@ def _measured(table, row, column, printed, study, result, setting, figure):
     judged = judge(printed.value, measured, se, count=count, **options)
     place = _place(table.because, row, column) if judged.verdict == "differs" else None
     because, tested = table.because[place] if place else (None, None)
-    scale = study.note if result.scale == "paper" else "; ".join(filter(None, [f"{result.scale:.0%}", study.note]))
+    size = None if result.scale == "paper" else f"{result.scale:.0%}"
+    scale = "; ".join(filter(None, [table.sample_of(row, column), size, study.note])) or None
     return Entry(table, row, column, printed, judged.verdict, measured, se, count, scale, judged, because, tested)
 
 
