@@ -164,9 +164,7 @@ LONG = {
     "rademacher_tree_pruning",
     "randomized_variable_elimination",
     "socp_feature_selection",
-    "support_vector_machines",
     "transfer_forests",
-    "unsupervised_feature_selection",
 }
 
 
