@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
@@ -11,6 +13,7 @@ from learnable.validation import check_has, check_scalar
 __all__ = ["draw_tree", "tree_text"]
 
 _BEYOND = 1e299  # thresholds of this size part missing values from all others
+_LINE = 26  # letters in a line of a drawn question
 
 
 class _Words:
@@ -122,24 +125,30 @@ def draw_tree(model, ax, *, digits=3):
     words = _Words(model, digits)
     tree = words.tree
     places = _places(tree)
-    for node in range(tree.n_nodes):
-        x, y = places[node]
-        if tree.is_leaf[node]:
-            ax.text(x, y, words.answer(node).replace(" (", "\n("), ha="center", va="top", fontsize="small")
-            continue
-        text, left_is_yes = words.question(node)
-        answers = ("yes", "no") if left_is_yes else ("no", "yes")
-        for child, word, side in zip((tree.left[node], tree.right[node]), answers, ("right", "left"), strict=True):
-            ax.plot(*zip((x, y), places[child], strict=True), color="gray", lw=1, zorder=0)
-            middle = 0.5 * (places[child] + (x, y))
-            ax.text(*middle, f" {word} ", ha=side, va="bottom", fontsize="x-small")
-        # Its own background keeps the question legible where lines run behind it.
-        box = {"facecolor": ax.get_facecolor(), "edgecolor": "gray", "boxstyle": "round"}
-        text = text.replace(" or ", "\nor ")
-        ax.text(x, y, text, ha="center", va="center", fontsize="small", bbox=box)
+    boxes = [_written(words, node, ax, *places[node]) for node in range(tree.n_nodes)]
+    for node in np.flatnonzero(~tree.is_leaf):
+        children = tree.left[node], tree.right[node]
+        answers = ("yes", "no") if words.question(node)[1] else ("no", "yes")
+        for child, word, side in zip(children, answers, ("right", "left"), strict=True):
+            # From box to box: on a transparent ground a line behind a question would run through its letters.
+            ends = {"patchA": boxes[node].get_bbox_patch(), "patchB": boxes[child].get_bbox_patch()}
+            line = {"arrowstyle": "-", "color": "gray", "shrinkA": 0, "shrinkB": 0, **ends}
+            ax.annotate("", places[child], places[node], arrowprops=line)
+            place = 0.35 * places[node] + 0.65 * places[child]
+            ax.text(*place, f" {word} ", ha=side, va="bottom", fontsize="x-small")
     ax.set(xlim=(-0.6, tree.n_leaves - 0.4), ylim=(-tree.depth.max() - 0.5, 0.4))
     ax.set_axis_off()
     return places
+
+
+def _written(words, node, ax, x, y):
+    """Write the question or the answer of a node into a box of its own."""
+    if words.tree.is_leaf[node]:
+        text, edge = words.answer(node).replace(" (", "\n("), "none"
+    else:
+        text, edge = textwrap.fill(words.question(node)[0], _LINE, break_on_hyphens=False), "gray"
+    box = {"facecolor": "none", "edgecolor": edge, "boxstyle": "round"}
+    return ax.text(x, y, text, ha="center", va="center", fontsize="small", bbox=box)
 
 
 def _places(tree):
