@@ -329,8 +329,8 @@ def test_claim_decomposition_is_an_identity(seed, n, p):
     rng = np.random.default_rng(seed)
     X, W, M = rng.standard_normal((n, p)), rng.standard_normal(n), rng.standard_normal((p, p))
     theta0, theta = rng.standard_normal(p), rng.standard_normal(p)
-    Z, Delta = dl.decompose(theta0, W, X, M, theta)
-    error = np.sqrt(n) * (dl.debias(theta, X, X @ theta0 + W, M) - theta0)
+    Z, Delta = decompose(theta0, W, X, M, theta)
+    error = np.sqrt(n) * (debias(theta, X, X @ theta0 + W, M) - theta0)
     np.testing.assert_allclose(Z + Delta, error, atol=1e-10 * (1 + np.abs(error).max()))
 
 
@@ -342,7 +342,7 @@ def test_claim_zero_mu_is_ordinary_least_squares_whatever_lambda(lam):
     S = X.T @ X / 60
     np.testing.assert_allclose(model.M_, np.linalg.inv(S), atol=1e-6)
     np.testing.assert_allclose(
-        dl.debias(model.coef_lasso_, X, y, np.linalg.inv(S)), baselines.ols(X, y).coef, atol=1e-9
+        debias(model.coef_lasso_, X, y, np.linalg.inv(S)), baselines.ols(X, y).coef, atol=1e-9
     )
     np.testing.assert_allclose(model.coef_, np.linalg.lstsq(X, y, rcond=None)[0], atol=1e-5)
     half = 1.959964 * np.sqrt(np.diagonal(np.linalg.inv(X.T @ X)))
@@ -375,7 +375,7 @@ def test_claim_theorem_8_bias_grows_with_s0_and_shrinks_with_n():
             theta0[rng.permutation(p)[:s0]] = 1.0
             W = rng.standard_normal(n)
             theta = dl.lasso(X, X @ theta0 + W, dl_debiased_lasso.universal_lam0(p, n))
-            sizes.append(np.abs(dl.decompose(theta0, W, X, M, theta)[1]).max())
+            sizes.append(np.abs(decompose(theta0, W, X, M, theta)[1]).max())
         return np.mean(sizes)
 
     few, more, many = (mean_bias(400, s) for s in (2, 4, 8))
@@ -463,7 +463,7 @@ def test_compatibility_bound_11_holds_in_a_simulation():
     for _ in range(20):
         W = rng.standard_normal(n)
         theta = dl.lasso(X, X @ theta0 + W, lam)
-        assert np.abs(dl.decompose(theta0, W, X, M, theta)[1]).max() <= bound
+        assert np.abs(decompose(theta0, W, X, M, theta)[1]).max() <= bound
 
 
 def test_nodewise_rows_are_feasible_and_no_better_than_the_programme():

@@ -258,9 +258,9 @@ def test_penalised_decoding_and_the_trade_off_over_k():
         oracle, C = Oracle(hmm, log_f), float(rng.uniform(0.1, 3))
         with np.errstate(divide="ignore"):
             cost = -oracle.along(np.log(oracle.smoothed)) - C * np.log(oracle.prior)
-        assert oracle.value(cost, theory.penalised_pmap_log(hmm, log_f, C)) == pytest.approx(cost.min(), rel=1e-9)
+        assert oracle.value(cost, penalised_pmap_log(hmm, log_f, C)) == pytest.approx(cost.min(), rel=1e-9)
     post = forward_backward(RING, RING.sample(150, 0)[0])
-    curve = theory.tradeoff_curve(RING, post, [1.5, 3, 10, np.inf])
+    curve = tradeoff_curve(RING, post, [1.5, 3, 10, np.inf])
     assert (np.diff(curve.log_rinf) <= 1e-9).all() and (np.diff(curve.r1) >= -1e-9).all()
 
 

@@ -356,7 +356,7 @@ def test_flattening_needs_distinct_eigenvalues_and_the_power_method_does_not():
 def test_jennrich_on_population_moments():
     rng = np.random.default_rng(0)
     w, mu = np.array([0.5, 0.3, 0.2]), rng.normal(size=(3, 5))
-    weights, found = td_baselines.jennrich(*raw_moments(w, mu), 3, 0)
+    weights, found = jennrich(*raw_moments(w, mu), 3, 0)
     np.testing.assert_allclose(matched(found, mu), mu, atol=1e-8)
     np.testing.assert_allclose(np.sort(weights), np.sort(w), atol=1e-8)
 

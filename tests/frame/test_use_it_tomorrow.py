@@ -14,13 +14,11 @@ from matplotlib import pyplot as plt
 LEANING = {
     "boosting_adaboost",
     "classical_rules",
-    "debiased_lasso",
     "entropy_estimation",
     "f_measure_maximization",
     "order_independent_pc",
     "randomized_variable_elimination",
     "socp_feature_selection",
-    "tensor_decompositions",
 }
 
 
