@@ -155,7 +155,6 @@ LONG = {
     "classifier_benchmark",
     "entropy_estimation",
     "f_measure_maximization",
-    "fcbf_feature_selection",
     "hmm_alignment",
     "hub_graphical_models",
     "kernels_and_regression",
