@@ -13,6 +13,7 @@ from learnable.exercises.grading import grade_cells
 from learnable.exercises.judging import check_here
 from learnable.exercises.progress import Progress
 from learnable.exercises.reading import names_reached
+from learnable.exercises.report import points_text
 from learnable.exercises.sandbox import Sandbox
 
 HMM = "latent/hmm_alignment"
@@ -138,10 +139,11 @@ def test_check_command_names_what_it_does_not_find(desk, capsys):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_points_stand_beside_each_question(chapter):
+def test_points_and_minutes_stand_beside_each_question(chapter):
     text = "\n".join(c.source for c in assignment(chapter).student.cells if c.cell_type == "markdown")
-    shown = [float(points) for points in re.findall(r"^## .+ \((\S+) points?\)$", text, re.M)]
-    assert shown == [q.points for q in assignment(chapter).questions.values()]
+    shown = re.findall(r"^## .+ \(([\d /]+) points?, about (\d+) minutes\)$", text, re.M)
+    questions = assignment(chapter).questions.values()
+    assert shown == [(points_text(q.points), str(q.minutes)) for q in questions]
 
 
 def test_time_limit_leaves_the_alarm_as_it_was():

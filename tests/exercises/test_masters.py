@@ -1,5 +1,6 @@
 """Every chapter: the master scores everything, the untouched notebook nothing, every hidden case catches a mistake."""
 
+import itertools
 import json
 import os
 import re
@@ -166,6 +167,15 @@ def test_questions_are_complete_and_ordered(chapter):
         assert len({c.name for c in cases}) == len(cases), f"{name}: two cases have the same title"
         assert 2 <= len(question.hints) <= 5
         assert any(not c.hidden for c in cases)
+
+
+@each_chapter
+def test_points_follow_effort(chapter):
+    questions = assignment(chapter).questions.values()
+    assert all(5 <= q.minutes <= 60 for q in questions)
+    for long, short in itertools.permutations(questions, 2):
+        if long.minutes >= max(2 * short.minutes, short.minutes + 10):
+            assert long.points > short.points, f"{long.name} takes twice as long as {short.name} and earns no more"
 
 
 @each_chapter

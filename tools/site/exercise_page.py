@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from learnable.exercises.report import points_text
 from learnable.exercises.workspace import Shelf
 from tools.project import PARTS, ROOT, chapters, write_if_changed
 
@@ -59,16 +60,17 @@ def _chapter(name, about, shelf, folder, has_lecture):
     heading = f"[{_plain(title)}](/lectures/{name}.ipynb)" if has_lecture else _plain(title)
     link = os.path.relpath(shelf.exercise(name), folder).replace(os.sep, "/")
     total = sum(q["points"] for q in about["questions"].values())
+    minutes = sum(q["minutes"] for q in about["questions"].values())
     rows = [
-        f"| {number} | {_plain(q['title'])} | {_MARKS[q['difficulty']]} {q['difficulty']} | {q['points']:g} |\n"
+        f"| {number} | {_plain(q['title'])} | {_MARKS[q['difficulty']]} {q['difficulty']} | {q['minutes']} | {points_text(q['points'])} |\n"
         for number, q in enumerate(about["questions"].values(), 1)
     ]
     return (
         f"(exercises-{slug.replace('_', '-')})=\n"
         f"### {heading}\n\n"
         f"[{{download}}`Download the notebook <{link}>`]{{.exercise-download .sd-btn .sd-btn-outline-primary}}\n"
-        f"{_count(len(rows), 'question')}, {total:g} points. In the book's copy: `learnable start {slug}`\n\n"
-        "| | Question | Difficulty | Points |\n|--:|---|---|--:|\n" + "".join(rows) + "\n"
+        f"{_count(len(rows), 'question')}, {points_text(total)} points, about {minutes} minutes. In the book's copy: `learnable start {slug}`\n\n"
+        "| | Question | Difficulty | Minutes | Points |\n|--:|---|---|--:|--:|\n" + "".join(rows) + "\n"
     )
 
 

@@ -2,9 +2,11 @@
 
 otter-grader does the work: a master is a notebook in the format of ``otter assign`` with exception-based tests. What
 this module adds is metadata: the question cells carry a ``title``, a ``difficulty``, the ``section`` of the lecture to
-read again and ``hints``, which go into the student's notebook beside otter's tests.
+read again and ``hints``, which go into the student's notebook beside otter's tests; ``minutes`` where the estimate from
+the answer's length would mislead.
 """
 
+import ast
 import contextlib
 import hashlib
 import importlib.metadata
@@ -26,6 +28,7 @@ import otter.assign
 import yaml
 
 from .judging import read_tests
+from .report import points_text
 
 __all__ = ["DIFFICULTIES", "Assignment", "Question", "autograder_zip"]
 
@@ -51,6 +54,7 @@ class Question:
     section: str
     points: float
     hints: list = field(default_factory=list)
+    minutes: int | None = None
 
     def as_dict(self):
         """Return what goes into the metadata of the student's notebook."""
@@ -184,15 +188,7 @@ class Assignment:
     @cached_property
     def answers(self):
         """The right answer to each question, as source."""
-        answers, name, inside = {}, None, False
-        for cell in self.master.cells:
-            config = _raw_config(cell, "# BEGIN QUESTION")
-            name = config["name"] if config else name
-            if cell.cell_type == "raw" and cell.source.strip() in ("# BEGIN SOLUTION", "# END SOLUTION"):
-                inside = "BEGIN" in cell.source
-            elif inside and cell.cell_type == "code":
-                answers.setdefault(name, []).append(_without_markers(cell.source))
-        return {name: "\n\n\n".join(cells) for name, cells in answers.items()}
+        return _answers(self.master)
 
     @cached_property
     def asked(self):
@@ -212,8 +208,10 @@ class Assignment:
                 heading = cell
             elif found := re.match(r'grader\.check\("(\w+)"\)', cell.source):
                 points = self.questions[found[1]].points
+                minutes = self.questions[found[1]].minutes
                 first, *rest = heading.source.split("\n")
-                heading.source = "\n".join([f"{first} ({points:g} point{'' if points == 1 else 's'})", *rest])
+                about = f"{points_text(points)} point{'' if points == 1 else 's'}, about {minutes} minutes"
+                heading.source = "\n".join([f"{first} ({about})", *rest])
         for cell in notebook.cells:
             for key in ("editable", "deletable"):
                 if key in cell.metadata and cell.cell_type == "code" and not cell.source.startswith("grader."):
@@ -283,8 +281,38 @@ def _raw_config(cell, heading):
     return None
 
 
+def _answers(master):
+    """The right answer to each question of a master, as source."""
+    answers, name, inside = {}, None, False
+    for cell in master.cells:
+        config = _raw_config(cell, "# BEGIN QUESTION")
+        name = config["name"] if config else name
+        if cell.cell_type == "raw" and cell.source.strip() in ("# BEGIN SOLUTION", "# END SOLUTION"):
+            inside = "BEGIN" in cell.source
+        elif inside and cell.cell_type == "code":
+            answers.setdefault(name, []).append(_without_markers(cell.source))
+    return {name: "\n\n\n".join(cells) for name, cells in answers.items()}
+
+
+def _minutes(difficulty, answer):
+    """About how long an answer takes: to find the idea, and a minute for each statement; in steps of five.
+
+    Examples
+    --------
+    >>> _minutes("easy", "def f(x):\\n    y = x + 1\\n    return y"), _minutes("hard", "def f(x):\\n    return x")
+    (5, 15)
+    """
+    statements = sum(
+        isinstance(node, ast.stmt)
+        and not isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for node in ast.walk(ast.parse(answer))
+    )
+    return max(5, 5 * round(({"easy": 4, "medium": 9, "hard": 14}[difficulty] + statements) / 5))
+
+
 def _questions(master, tests, path):
-    questions = {}
+    questions, answers = {}, _answers(master)
     for cell in master.cells:
         config = _raw_config(cell, "# BEGIN QUESTION")
         if config is None:
@@ -298,7 +326,8 @@ def _questions(master, tests, path):
         if name not in tests:
             raise ValueError(f"{path}: question {name} has no tests")
         points = sum(config["points"]) if isinstance(config["points"], list) else config["points"]
-        about = (config["title"], config["difficulty"], str(config["section"]), points, list(config["hints"]))
+        minutes = config.get("minutes") or _minutes(config["difficulty"], answers.get(name, ""))
+        about = (config["title"], config["difficulty"], str(config["section"]), points, list(config["hints"]), minutes)
         questions[name] = Question(name, *about)
     if not questions:
         raise ValueError(f"{path}: no questions")
