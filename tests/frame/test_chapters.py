@@ -157,7 +157,6 @@ LONG = {
     "f_measure_maximization",
     "hmm_alignment",
     "hub_graphical_models",
-    "kernels_and_regression",
     "order_independent_pc",
     "quic_graphical_lasso",
     "rademacher_tree_pruning",
