@@ -151,7 +151,6 @@ LONG = {
     "bayesian_coboosting",
     "bn_learning_np_hard",
     "bn_model_averaging",
-    "boosting_adaboost",
     "classifier_benchmark",
     "entropy_estimation",
     "f_measure_maximization",
