@@ -16,7 +16,6 @@ LEANING = {
     "entropy_estimation",
     "f_measure_maximization",
     "order_independent_pc",
-    "randomized_variable_elimination",
     "socp_feature_selection",
 }
 
