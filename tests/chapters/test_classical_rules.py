@@ -1,4 +1,4 @@
-"""Plug-in rules, histograms, nearest neighbours and CART: the claims of the source, checked."""
+"""Plug-in rules, histograms and nearest neighbours: the claims of the source, checked."""
 
 import itertools
 import math
@@ -13,7 +13,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learnable.chapters.classical_rules.theory import (
-    MedianTree,
     cover_hart,
     exact_risk_1d,
     excess_risk_exact,
@@ -23,13 +22,11 @@ from learnable.chapters.classical_rules.theory import (
     student_joint_cdf,
     two_ball_risk,
 )
-from learnable.ensembles import CARTClassifier
 from learnable.foundations import KNN, HistogramRule, ParametricPlugIn
 from learnable.foundations.voting import PartitionRule
 from learnable.neighbors import NeighborIndex
 from learnable.problems.base import FiniteProblem
 from learnable.problems.zoo import student, two_gaussians
-from learnable.trees import grow
 
 from .classical_rules_cases import PlugIn, PlugInDensity, PlugInPair, VoronoiCells, weighted_limit_risk
 
@@ -246,32 +243,6 @@ def test_claim_12_stone():
     assert means[3] - 0.305786 < 0.002
 
 
-def best_split(X, y, impurity):
-    """Feature, threshold and cost of the first split of the engine."""
-    tree = grow(X, y, impurity, max_depth=1)
-    return tree.feature[0], tree.threshold[0], tree.cost[1] + tree.cost[2]
-
-
-def test_claim_16_impurity_matters():
-    def two_column(left, right):
-        y = np.repeat([0, 1, 0, 1], [*left, *right])
-        return np.repeat([0.0, 1.0], [sum(left), sum(right)])[:, None], y
-
-    costs = {}
-    for name, (left, right) in {"A": ((300, 100), (100, 300)), "B": ((200, 400), (200, 0))}.items():
-        X, y = two_column(left, right)
-        costs[name] = [best_split(X, y, impurity)[2] for impurity in ("error", "gini", "entropy")]
-    np.testing.assert_allclose(costs["A"], [200, 300, 449.8681], atol=1e-3)
-    np.testing.assert_allclose(costs["B"], [200, 800 / 3, 381.9085], atol=1e-3)
-
-
-def test_erratum_second_gini_value():
-    """600 points, 200 of them of class 1: the impurity of the node is 800/3, not 400/3."""
-    y = np.repeat([1, 0], [200, 400])
-    node = grow(np.arange(600.0)[:, None], y, n_classes=2, criterion="gini")
-    assert node.cost[0] == pytest.approx(800 / 3) != pytest.approx(400 / 3)
-
-
 def test_density_plug_ins_and_pairs():
     rng = np.random.default_rng(19)
     problem = two_gaussians(m1=2.0)
@@ -314,7 +285,6 @@ def test_digits_and_leave_one_out():
     assert 0.008 < rule.leave_one_out_error() < 0.016
     X_fit, X_test, y_fit, y_test = train_test_split(X, y, test_size=0.2, random_state=0)
     assert KNN(k=1).fit(X_fit, y_fit).score(X_test, y_test) > 0.98
-    assert 0.8 < CARTClassifier().fit(X_fit, y_fit).score(X_test, y_test) < 0.9
     assert VoronoiCells(X_fit).owner(X_fit[:5]).tolist() == [0, 1, 2, 3, 4]
 
 
@@ -329,8 +299,6 @@ def test_digits_and_leave_one_out():
         (lambda: PartitionRule(loss="cubic").fit([[1.0], [2.0]], [0, 1]), "loss"),
         (lambda: PartitionRule(empty="no").fit([[1.0], [2.0]], [0, 1]), "empty"),
         (lambda: ParametricPlugIn("cauchy").fit([[1.0], [2.0]], [0, 1]), "family"),
-        (lambda: CARTClassifier(impurity="brier").fit([[1.0], [2.0]], [0, 1]), "impurity"),
-        (lambda: CARTClassifier().fit([[1.0], [2.0]], [0, 1]).prune(-1.0), "alpha"),
         (lambda: NeighborIndex(np.zeros((0, 2))), "X"),
         (lambda: NeighborIndex([[1.0]]).query([[1.0, 2.0]], 1), "columns"),
     ],
@@ -338,20 +306,3 @@ def test_digits_and_leave_one_out():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_greedy_splits_fail_on_a_checkerboard_where_median_cells_do_not():
-    rng = np.random.default_rng(18)
-    X = rng.uniform(0, 1, (4000, 2))
-    y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(int)
-    _, _, cost = best_split(X, y, "gini")
-    assert cost > 0.99 * 2000  # no single cut gains anything worth having
-    assert np.mean(MedianTree(max_depth=6).fit(X, y).predict(X) != y) < 0.08
-
-
-def test_the_default_depth_of_a_median_tree_is_half_the_logarithm():
-    for n, levels in ((16, 2), (63, 2), (64, 3), (1000, 4)):
-        node = MedianTree().fit(np.random.default_rng(n).normal(size=(n, 1)), np.arange(n) % 2)._root
-        for _ in range(levels):
-            node = node[2]
-        assert not isinstance(node, tuple)
