@@ -159,7 +159,6 @@ LONG = {
     "order_independent_pc",
     "quic_graphical_lasso",
     "rademacher_tree_pruning",
-    "socp_feature_selection",
     "transfer_forests",
 }
 

@@ -16,7 +16,6 @@ LEANING = {
     "entropy_estimation",
     "f_measure_maximization",
     "order_independent_pc",
-    "socp_feature_selection",
 }
 
 
