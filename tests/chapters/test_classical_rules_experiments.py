@@ -28,15 +28,6 @@ def test_boxes_fall_before_neighbours_do():
     assert boxes == experiments.dimension.cell({"noise": 20, "rule": "histogram"}, 0)
 
 
-def test_pruning_makes_trees_smaller():
-    grown, pruned = (experiments.pruning.cell({"grow": "gini", "prune": prune}, 0) for prune in ("never", "validation"))
-    assert pruned["leaves"] < grown["leaves"]
-
-
-def test_a_grown_regression_tree_repeats_the_noise():
-    assert mean(experiments.waves, 2, n=1000, method="grown") > 4 * mean(experiments.waves, 2, n=1000, method="pruned")
-
-
 def test_consistent_estimates_do_not_make_a_consistent_rule():
     few, many = (experiments.plug_in_trap.cell({"n": n, "family": "weird_uniform"}, 0) for n in (100, 10_000))
     assert many["distance"] < 0.01 and few["risk"] > 0.5 < many["risk"]

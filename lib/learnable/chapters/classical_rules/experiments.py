@@ -1,16 +1,16 @@
-"""Experiments on boxes, neighbours and trees; the notes of the source print worked numbers, but no tables."""
+"""Experiments on boxes and neighbours; the notes print worked numbers, but no tables."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from learnable.book.study import study
 from learnable.chapters.classical_rules.theory import exact_risk_1d, knn_regions_1d, student_joint_cdf
-from learnable.ensembles.cart import CARTClassifier, CARTRegressor
+from learnable.ensembles.cart import CARTClassifier
 from learnable.foundations.plug_in import ParametricPlugIn
-from learnable.foundations.voting import KNN, HistogramRule, Regressogram
+from learnable.foundations.voting import KNN, HistogramRule
 from learnable.problems.zoo import student
 
 OURS = "the notes print no table; this experiment is ours"
@@ -64,53 +64,6 @@ def dimension(random_state, *, noise, rule):
     else:
         model = KNN(k=int(rule))
     return {"error": np.mean(model.fit(X, y).predict(X_test) != y_test)}
-
-
-@study(
-    source="Lember 2012, Sec. 6.3",
-    paper={
-        "repetitions": 40,
-        "grow": ["gini", "entropy", "error"],
-        "prune": ["never", "validation", "cross-validation"],
-    },
-    lecture={"repetitions": 2, "grow": ["gini"], "prune": ["never", "validation"]},
-    paired=("grow", "prune"),
-    note=OURS,
-)
-def pruning(random_state, *, grow, prune):
-    """Leaves and test error of trees on the breast cancer data, grown on 380 cases, pruned in three ways."""
-    X, y = load_breast_cancer(return_X_y=True)
-    seed = int(random_state.integers(2**31))
-    X_fit, X_test, y_fit, y_test = train_test_split(X, y, test_size=189, random_state=seed)
-    if prune == "validation":
-        X_fit, X_val, y_fit, y_val = train_test_split(X_fit, y_fit, test_size=1 / 3, random_state=seed)
-    tree = CARTClassifier(impurity=grow, min_samples_split=2).fit(X_fit, y_fit)
-    if prune == "validation":
-        tree = tree.prune_by_validation(X_val, y_val)
-    elif prune == "cross-validation":
-        tree = tree.prune_by_cross_validation(X_fit, y_fit, random_state=seed)
-    return {"leaves": tree.get_n_leaves(), "error": np.mean(tree.predict(X_test) != y_test)}
-
-
-@study(
-    source="Lember 2012, Sec. 6.3",
-    paper={"repetitions": 30, "n": [100, 1000, 4000], "method": ["grown", "pruned", "regressogram"]},
-    lecture={"repetitions": 3, "n": [100, 1000], "method": ["grown", "pruned", "regressogram"]},
-    paired=("method",),
-    note=OURS,
-)
-def waves(random_state, *, n, method):
-    """Mean squared distance from sin(2πx) of a regression tree or boxes, from n values with noise of size 0.5."""
-    X = random_state.random((n, 1))
-    y = np.sin(2 * np.pi * X[:, 0]) + 0.5 * random_state.standard_normal(n)
-    grid = ((np.arange(2000) + 0.5) / 2000)[:, None]
-    if method == "regressogram":
-        model = Regressogram(h=n ** (-1 / 3)).fit(X, y)
-    else:
-        model = CARTRegressor().fit(X, y)
-        if method == "pruned":
-            model = model.prune_by_cross_validation(X, y, random_state=int(random_state.integers(2**31)))
-    return {"error": np.mean((model.predict(grid) - np.sin(2 * np.pi * grid[:, 0])) ** 2)}
 
 
 @study(

@@ -1,14 +1,13 @@
-"""Plug-in rules and what their error costs, limits of nearest neighbours, exact risks on the line, and a median tree.
+"""Plug-in rules and what their error costs, limits of nearest neighbours, exact risks on the line.
 
 Excess risk of any rule is 2 ∫_{g ≠ g*} |η − ½| dF, so a plug-in rule pays only where its estimate is on the wrong side
-of ½. Source: Lember 2012, Sec. 6.1–6.3.
+of ½. Source: Lember 2012, Sec. 6.1 and 6.2.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.stats import binom
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 def excess_risk_exact(problem, g, **options):
@@ -97,37 +96,3 @@ def student_joint_cdf(c=1.0):
         return np.log1p(u) / 4.0, (u - np.log1p(u)) / 4.0
 
     return joint_cdf
-
-
-class MedianTree(ClassifierMixin, BaseEstimator):
-    """Cuts at medians, coordinate after coordinate, then votes; it never looks at labels, and is consistent."""
-
-    def __init__(self, max_depth=None):
-        self.max_depth = max_depth
-
-    def fit(self, X, y):
-        X = np.asarray(X, float)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        levels = int(0.5 * np.log2(len(X))) if self.max_depth is None else self.max_depth
-        self._root = self._grow(X, codes, 0, levels)
-        return self
-
-    def _grow(self, X, codes, level, levels):
-        if level == levels or len(codes) < 2:
-            return np.bincount(codes, minlength=len(self.classes_)).argmax()
-        j = level % X.shape[1]
-        cut = np.median(X[:, j])
-        low = X[:, j] <= cut
-        return j, cut, *(self._grow(X[half], codes[half], level + 1, levels) for half in (low, ~low))
-
-    def predict(self, X):
-        return self.classes_[self._vote(self._root, np.asarray(X, float))]
-
-    def _vote(self, node, X):
-        if not isinstance(node, tuple):
-            return np.full(len(X), node)
-        j, cut, *halves = node
-        low, votes = X[:, j] <= cut, np.empty(len(X), int)
-        for half, mask in zip(halves, (low, ~low), strict=True):
-            votes[mask] = self._vote(half, X[mask])
-        return votes
