@@ -153,7 +153,6 @@ LONG = {
     "bn_model_averaging",
     "classifier_benchmark",
     "entropy_estimation",
-    "f_measure_maximization",
     "hmm_alignment",
     "hub_graphical_models",
     "order_independent_pc",
