@@ -1,4 +1,4 @@
-"""Classical rules: categorical splits, condensed and edited neighbours, and histograms in two dimensions."""
+"""Decision trees: categorical splits, several classes, and growing by the largest gain first."""
 
 import itertools
 
