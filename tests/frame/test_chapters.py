@@ -155,7 +155,6 @@ LONG = {
     "entropy_estimation",
     "hmm_alignment",
     "hub_graphical_models",
-    "order_independent_pc",
     "quic_graphical_lasso",
     "rademacher_tree_pruning",
     "transfer_forests",
