@@ -62,14 +62,16 @@ def _chapter(name, about, shelf, folder, has_lecture):
     total = sum(q["points"] for q in about["questions"].values())
     minutes = sum(q["minutes"] for q in about["questions"].values())
     rows = [
-        f"| {number} | {_plain(q['title'])} | {_MARKS[q['difficulty']]} {q['difficulty']} | {q['minutes']} | {points_text(q['points'])} |\n"
+        f"| {number} | {_plain(q['title'])} | {_MARKS[q['difficulty']]} {q['difficulty']} | {q['minutes']} "
+        f"| {points_text(q['points'])} |\n"
         for number, q in enumerate(about["questions"].values(), 1)
     ]
     return (
         f"(exercises-{slug.replace('_', '-')})=\n"
         f"### {heading}\n\n"
         f"[{{download}}`Download the notebook <{link}>`]{{.exercise-download .sd-btn .sd-btn-outline-primary}}\n"
-        f"{_count(len(rows), 'question')}, {points_text(total)} points, about {minutes} minutes. In the book's copy: `learnable start {slug}`\n\n"
+        f"{_count(len(rows), 'question')}, {points_text(total)} points, about {minutes} minutes. "
+        f"In the book's copy: `learnable start {slug}`\n\n"
         "| | Question | Difficulty | Minutes | Points |\n|--:|---|---|--:|--:|\n" + "".join(rows) + "\n"
     )
 
