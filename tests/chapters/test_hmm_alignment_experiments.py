@@ -73,7 +73,7 @@ def test_the_number_of_states_is_found_in_long_sequences():
 
 
 def test_hmmlearn_finds_the_same_regimes_of_returns():
-    """What the lecture says of its lines with hmmlearn, which it does not run."""
+    """The lecture takes hmmlearn's parameters over and says that `baum_welch` finds the same ones."""
     returns = load("sp500").data.mean(axis=1)
     fit_x = returns[:838]
     pipe = make_pipeline(StandardScaler(), GaussianHMM(2, n_iter=500, tol=1e-3, random_state=0)).fit(fit_x[:, None])

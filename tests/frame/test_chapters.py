@@ -153,7 +153,6 @@ LONG = {
     "bn_model_averaging",
     "classifier_benchmark",
     "entropy_estimation",
-    "hmm_alignment",
     "hub_graphical_models",
     "quic_graphical_lasso",
     "rademacher_tree_pruning",
