@@ -150,6 +150,11 @@ def test_five_leaves_by_hand():
     assert best_subtree_bruteforce(tree, 6.5, errors)[1:] == (44.5, 3)
 
 
+def test_a_tree_that_is_only_a_root_has_a_path_of_one():
+    path = weakest_links(grow([[0.0], [1.0]], [1, 1], "gini"))
+    assert (path.penalty.tolist(), path.leaves.tolist(), path.cost.tolist()) == ([0.0], [1], [0.0])
+
+
 def test_the_checkerboard_depends_on_its_outer_columns_alone():
     X, y = checkerboard(400, 3, np.random.default_rng(0))
     assert X.shape == (400, 5)
