@@ -152,7 +152,6 @@ LONG = {
     "bn_learning_np_hard",
     "bn_model_averaging",
     "classifier_benchmark",
-    "hub_graphical_models",
     "quic_graphical_lasso",
     "rademacher_tree_pruning",
     "transfer_forests",
