@@ -91,6 +91,12 @@ def text(chapters, claims):
     )
 
 
+def figures_run(chapters):
+    """Number of printed figures that the stored studies ran again."""
+    kept = [one for chapter in chapters if record_page.has_record(chapter) for one in record(chapter.slug)]
+    return sum(entry.verdict != "not run" for one in kept for entry in one.entries)
+
+
 def records_csv(chapters):
     """All printed figures beside ours, a line for each."""
     out = io.StringIO()

@@ -64,7 +64,7 @@ def opening():
     questions = sum(len(read_data(chapter.exercise)["metadata"]["learnable"]["questions"]) for chapter in chapters())
     figures = {
         "chapters": len(chapters()),
-        "printed claims run again": sum(entry.kind != "finding" for entry in ledger_page.entries(chapters(), claims)),
+        "printed figures run again": ledger_page.figures_run(chapters()),
         "graded questions": questions,
         "timed comparisons": comparisons,
         "slips found in the sources": len(errata_entries()),
