@@ -45,7 +45,7 @@ NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
 INDEX_NAME = re.compile(r"(?<=>)[^<>\s]+[._][^<>]*(?=<)")
 INDICES = ("genindex.html", "prf-prf.html")
 TITLE_END = re.compile(r"</h1>", re.S)
-TOMORROW_END = re.compile(r"<h2>Use it tomorrow.*?</h2>", re.S)
+TOMORROW_END = re.compile(r"<h2>(?:<span[^>]*>[^<]*</span>)?Use it tomorrow.*?</h2>", re.S)
 OPENING_END = re.compile(r'(?=<div class="sd-container-fluid)')
 INSTALL_AFTER = {"book/intro": OPENING_END, "book/generated/api/index": TITLE_END}
 

@@ -67,6 +67,23 @@ def test_a_barrier_is_found_among_many_that_are_none(open_page, html, broken, mo
     assert all(broken in problem for problem in found), found
 
 
+def test_the_package_can_be_had_from_the_site_itself(open_page, site):
+    """The line to copy names wheels of this site, wherever the site is, and the data where the section loads large ones."""
+    trees = "lectures/ensembles/decision_trees.html"
+    for name, wheels in (("book/intro.html", 1), ("book/generated/api/index.html", 1), (FIRST, 1), (trees, 2)):
+        page = open_page(name)
+        line = page.locator(".install-line pre").text_content()
+        addresses = re.findall(r'"([^"]+)"', line)
+        assert line.startswith("pip install ") and len(addresses) == wheels, f"{name}: {line}"
+        for address in addresses:
+            assert Path(unquote(address.removeprefix("file://"))).exists(), f"{name}: {address}"
+        assert "learnable_book-" in addresses[0]
+    for chapter in CHAPTERS:
+        assert 'class="install-line"' in (site / f"{chapter.docname}.html").read_text(encoding="utf-8"), chapter.docname
+    bare = open_page(FIRST, javascript=False).locator(".install-line pre").text_content()
+    assert re.fullmatch(r"pip install learnable_book-[\d.]+-py3-none-any.whl", bare)
+
+
 def test_explorer_answers_touch(open_page):
     page = open_page(FIRST, **PHONE)
     explorer = page.locator(".explorer").first

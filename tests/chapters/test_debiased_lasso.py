@@ -344,9 +344,7 @@ def test_claim_zero_mu_is_ordinary_least_squares_whatever_lambda(lam):
     model = dl_highdim.DebiasedLasso(mu=0.0, alpha=lam, sigma=1.0, fit_intercept=False, standardize=False).fit(X, y)
     S = X.T @ X / 60
     np.testing.assert_allclose(model.M_, np.linalg.inv(S), atol=1e-6)
-    np.testing.assert_allclose(
-        debias(model.coef_lasso_, X, y, np.linalg.inv(S)), baselines.ols(X, y).coef, atol=1e-9
-    )
+    np.testing.assert_allclose(debias(model.coef_lasso_, X, y, np.linalg.inv(S)), baselines.ols(X, y).coef, atol=1e-9)
     np.testing.assert_allclose(model.coef_, np.linalg.lstsq(X, y, rcond=None)[0], atol=1e-5)
     half = 1.959964 * np.sqrt(np.diagonal(np.linalg.inv(X.T @ X)))
     np.testing.assert_allclose(model.conf_int()[:, 1] - model.coef_, half, rtol=1e-5)
