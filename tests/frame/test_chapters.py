@@ -151,7 +151,6 @@ LONG = {
     "bayesian_coboosting",
     "bn_learning_np_hard",
     "bn_model_averaging",
-    "classifier_benchmark",
     "quic_graphical_lasso",
     "rademacher_tree_pruning",
     "transfer_forests",

@@ -178,7 +178,7 @@ def roster(scale="medium", *, random_state=None):
             {},
             "AdaBoostM1_DecisionStump_w",
         ),
-        Entrant("hist_gb", "new", HistGradientBoostingClassifier(max_iter=50, max_leaf_nodes=15, **seed)),
+        Entrant("hist_gb", "new", HistGradientBoostingClassifier(**seed), _boosting_grid()),
         Entrant("zero_r", "RL", DummyClassifier(strategy="most_frequent"), {}, "ZeroR_w"),
     ]
     return found + further(random_state=random_state) if full else found
@@ -210,6 +210,11 @@ def further(*, random_state=None):
         Entrant("hyper_pipes", "OM", HyperPipes(), {}, "HyperPipes_w"),
         Entrant("vfi", "OM", VFI(), {}, "VFI_w"),
     ]
+
+
+def _boosting_grid():
+    """The learning rate, the size of the trees, and leaves that small tables can fill."""
+    return {"learning_rate": [0.03, 0.1, 0.3], "max_leaf_nodes": [4, 31], "min_samples_leaf": [5, 20]}
 
 
 def _layers():
