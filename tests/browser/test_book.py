@@ -68,7 +68,7 @@ def test_a_barrier_is_found_among_many_that_are_none(open_page, html, broken, mo
 
 
 def test_the_package_can_be_had_from_the_site_itself(open_page, site):
-    """The line to copy names wheels of this site, wherever the site is, and the data where the section loads large ones."""
+    """The line to copy names wheels of this site, wherever it is, and the data where the section loads large sets."""
     trees = "lectures/ensembles/decision_trees.html"
     for name, wheels in (("book/intro.html", 1), ("book/generated/api/index.html", 1), (FIRST, 1), (trees, 2)):
         page = open_page(name)
