@@ -551,3 +551,68 @@ def test_erratum_the_covariance_of_a_sparse_dag_is_dense():
     X = LinearSEM(0.5 * np.eye(10, k=1)).sample(50, random_state=0)
     more = gaussian_bic(X, chain, parameters="covariance") - gaussian_bic(X, chain)
     assert more == pytest.approx(np.log(50) * (55 + 10 - (9 + 20)))
+
+
+def early_to_late(dag, size):
+    """Tiers of a few nodes each that a DAG agrees with."""
+    return np.argsort(dag.topological_order) // size
+
+
+@pytest.mark.parametrize("colliders", ["sepset", "mpc", "cpc"])
+def test_tiers_draw_what_is_true_and_more_than_without(colliders):
+    """With perfect answers: every arrow is one of the DAG, none of the CPDAG is lost, all between tiers are drawn."""
+    more = 0
+    for seed in range(40):
+        dag = random_dag(8, 2.5, random_state=seed)
+        tiers = early_to_late(dag, 3)
+        options = {"colliders": colliders, "lists": colliders != "sepset"}
+        plain = pc(OracleIndependence(dag), **options).graph
+        timed = pc(OracleIndependence(dag), tiers=tiers, **options).graph
+        true = {(int(i), j) for j in range(8) for i in dag.parents(j)}
+        drawn, before = set(timed.directed_edges), set(plain.directed_edges)
+        assert before <= drawn <= true and not timed.bidirected_edges
+        assert np.array_equal(timed.adjacency, plain.adjacency)
+        assert {(i, j) for i, j in true if tiers[i] < tiers[j]} <= drawn
+        more += len(drawn - before)
+    assert more > 40
+
+
+class OneByOne:
+    """A test of independence that no compiled search knows."""
+
+    def __init__(self, ci_test):
+        self.ci_test, self.n_nodes = ci_test, ci_test.n_nodes
+
+    @property
+    def n_tests(self):
+        return self.ci_test.n_tests
+
+    def independent(self, i, j, given=()):
+        return self.ci_test.independent(i, j, given)
+
+
+@pytest.mark.parametrize("colliders", ["sepset", "mpc"])
+def test_tiers_in_compiled_code_and_one_test_at_a_time(colliders):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((120, 9)) @ (np.eye(9) + 0.5 * rng.standard_normal((9, 9)))
+    tiers = [2, 0, 1, 1, 0, 2, 2, 0, 1]
+    options = {"colliders": colliders, "lists": True, "tiers": tiers}
+    fast = pc(GaussianIndependence(X, 0.05), **options)
+    slow = pc(OneByOne(GaussianIndependence(X, 0.05)), **options)
+    assert fast.graph == slow.graph and fast.ambiguous == slow.ambiguous
+    assert fast.tests_by_level == slow.tests_by_level and fast.n_tests == slow.n_tests
+    assert all(max(np.take(tiers, S), default=0) <= max(tiers[i], tiers[j]) for (i, j), S in fast.sepsets.items())
+    assert not any(tiers[i] > tiers[j] for i, j in fast.graph.directed_edges)
+    assert fast.graph != pc(GaussianIndependence(X, 0.05), colliders=colliders, lists=True).graph
+    back = rng.permutation(9)
+    turned = pc(GaussianIndependence(X[:, back], 0.05), **options | {"tiers": np.take(tiers, back)})
+    if colliders == "mpc":  # which separating set is found first may depend on the order
+        assert np.array_equal(turned.graph.marks, fast.graph.marks[np.ix_(back, back)])
+
+
+def test_one_tier_is_none_and_bad_tiers_are_refused():
+    X = np.random.default_rng(0).standard_normal((60, 4)) @ np.triu(np.ones((4, 4)))
+    assert PC(tiers=[7] * 4).fit(X).graph_ == PC().fit(X).graph_
+    for tiers in ([0, 1], [0.5, 1, 2, 3], [[0, 1, 2, 3]], "0123"):
+        with pytest.raises(ValueError, match="tiers must hold a whole number for each of the 4 nodes"):
+            PC(tiers=tiers).fit(X)

@@ -23,11 +23,13 @@ from learnable.graphs.pc.orientation import (
     count_votes,
     in_columns,
     labels_from_sets,
+    labels_from_tiers,
     labels_from_votes,
+    point_forward,
     triple_keys,
     unshielded_triples,
 )
-from learnable.graphs.pc.search import SeparatingSets, adjacency_search, check_order
+from learnable.graphs.pc.search import SeparatingSets, adjacency_search, check_order, check_tiers
 from learnable.validation import Result, check_choice, check_has, check_scalar
 
 TESTS = ("gaussian", "spearman", "kendall", "gsquare")
@@ -61,7 +63,7 @@ class LearnedGraph(Result):
     n_tests: int
 
 
-def pc(ci_test, *, stable=True, colliders="sepset", lists=False, order=None, max_level=None):
+def pc(ci_test, *, stable=True, colliders="sepset", lists=False, order=None, max_level=None, tiers=None):
     """Learn the Markov equivalence class of a DAG from tests of independence, without hidden variables.
 
     Parameters
@@ -78,6 +80,9 @@ def pc(ci_test, *, stable=True, colliders="sepset", lists=False, order=None, max
         The order in which columns are considered.
     max_level : int, optional
         The largest conditioning sets.
+    tiers : array-like of int of shape (p,), optional
+        When each node is decided, if that is known: 0 first. Edges between tiers point forward, nodes of a later tier
+        never separate a pair, and what follows from that is drawn. Nothing is said of nodes in the same tier.
 
     Returns
     -------
@@ -94,31 +99,38 @@ def pc(ci_test, *, stable=True, colliders="sepset", lists=False, order=None, max
     >>> from learnable.graphs.independence import OracleIndependence
     >>> pc(OracleIndependence(DAG.from_edges(4, [(0, 2), (1, 2), (2, 3)]))).graph
     MixedGraph(4 nodes: 0 -> 2, 1 -> 2, 2 -> 3)
+    >>> chain = OracleIndependence(DAG.from_edges(3, [(0, 1), (1, 2)]))
+    >>> pc(chain).graph, pc(chain, tiers=[0, 1, 1]).graph
+    (MixedGraph(3 nodes: 0 -- 1, 1 -- 2), MixedGraph(3 nodes: 0 -> 1, 1 -> 2))
     """
     check_has(
         ci_test, "ci_test", "n_nodes independent n_tests", "a test of independence such as GaussianIndependence(data)"
     )
     rule = None if isinstance(colliders, str) and colliders == "sepset" else _rule(colliders)
     order, before = check_order(order, ci_test.n_nodes), ci_test.n_tests
+    tiers = check_tiers(tiers, ci_test.n_nodes)
     method = "stable" if stable else "original"
-    search = adjacency_search(ci_test, method=method, order=order, max_level=max_level)
-    graph, ambiguous = orient(search.adjacency, search.sepsets, ci_test, rule, bool(lists), order, max_level)
+    search = adjacency_search(ci_test, method=method, order=order, max_level=max_level, tiers=tiers)
+    graph, ambiguous = orient(search.adjacency, search.sepsets, ci_test, rule, bool(lists), order, max_level, tiers)
     return LearnedGraph(
         graph, search.adjacency, search.sepsets, ambiguous, search.tests_by_level, ci_test.n_tests - before
     )
 
 
-def orient(adjacency, sepsets, ci_test, rule, lists, order, max_level=None):
+def orient(adjacency, sepsets, ci_test, rule, lists, order, max_level=None, tiers=None):
     """Steps 2 and 3 on a skeleton; `rule` is None for colliders by separating sets, or the share of a vote."""
     near = np.ascontiguousarray(adjacency[np.ix_(order, order)])
+    tiers = check_tiers(tiers, len(near))[order]
     triples = unshielded_triples(near)
     if rule is None:
         labels = labels_from_sets(order[triples], sepsets)
     else:
-        counts, _ = count_votes(near, triples, ci_test, order, len(near) if max_level is None else max_level)
+        counts, _ = count_votes(near, triples, ci_test, order, len(near) if max_level is None else max_level, tiers)
         labels, _ = labels_from_votes(counts, rule)
+    labels = labels_from_tiers(triples, labels, tiers)
     unsure = triples[labels == AMBIGUOUS]
-    marks = close(apply_colliders(near, triples, labels, lists), triple_keys(unsure, len(near)), lists)
+    marks = point_forward(apply_colliders(near, triples, labels, lists), tiers)
+    marks = close(marks, triple_keys(unsure, len(near)), lists)
     named = order[unsure]
     return in_columns(marks, order), tuple(sorted((min(i, k), j, max(i, k)) for i, j, k in named.tolist()))
 
@@ -197,6 +209,9 @@ class PC(_GraphEstimator):
         The order in which columns are considered; matters for the other choices only.
     max_level : int, optional
         The largest conditioning sets.
+    tiers : array-like of int of shape (p,), optional
+        When each node is decided, if that is known: 0 first. Edges between tiers point forward, nodes of a later tier
+        never separate a pair, and what follows from that is drawn. Nothing is said of nodes in the same tier.
 
     Attributes
     ----------
@@ -225,7 +240,16 @@ class PC(_GraphEstimator):
     """
 
     def __init__(
-        self, alpha=0.01, *, stable=True, colliders="mpc", lists=True, test="gaussian", order=None, max_level=None
+        self,
+        alpha=0.01,
+        *,
+        stable=True,
+        colliders="mpc",
+        lists=True,
+        test="gaussian",
+        order=None,
+        max_level=None,
+        tiers=None,
     ):
         self.alpha = alpha
         self.stable = stable
@@ -234,6 +258,7 @@ class PC(_GraphEstimator):
         self.test = test
         self.order = order
         self.max_level = max_level
+        self.tiers = tiers
 
     def _learn(self, ci_test):
         return pc(
@@ -243,6 +268,7 @@ class PC(_GraphEstimator):
             lists=self.lists,
             order=self.order,
             max_level=self.max_level,
+            tiers=self.tiers,
         )
 
 

@@ -148,7 +148,7 @@ def collider_votes(adjacency, ci_test, rule="mpc", *, order=None, max_size=None)
     largest = len(adjacency) if max_size is None else check_scalar(max_size, "max_size", low=0, integer=True)
     near = np.ascontiguousarray(adjacency[np.ix_(order, order)])
     triples = _triples(near)
-    counts, skipped = count_votes(near, triples, ci_test, order, largest)
+    counts, skipped = count_votes(near, triples, ci_test, order, largest, np.zeros(len(near), dtype=np.int64))
     labels, share = labels_from_votes(counts, cut)
     return ColliderVotes(order[triples], counts[:, 0], share, labels, skipped)
 
@@ -228,12 +228,25 @@ def labels_from_votes(counts, cut):
     return np.where(total == 0, AMBIGUOUS, labels), share
 
 
-def count_votes(near, triples, ci_test, order, largest):
+def labels_from_tiers(triples, labels, tiers):
+    """Labels where tiers decide: later than both ends is a collider, earlier than one of them is none."""
+    last, middle = tiers[triples[:, [0, 2]]].max(axis=1, initial=0), tiers[triples[:, 1]]
+    return np.where(middle > last, COLLIDER, np.where(middle < last, NON_COLLIDER, labels))
+
+
+def point_forward(marks, tiers):
+    """Edges between tiers point to the later one; the marks are changed."""
+    forward = (marks != 0) & (tiers[:, None] < tiers)
+    marks[forward], marks.T[forward] = ARROW, TAIL
+    return marks
+
+
+def count_votes(near, triples, ci_test, order, largest, tiers):
     """(m, 2): for each triple the separating sets of i and k, and those that contain j; and how many were skipped."""
     if isinstance(ci_test, GaussianIndependence):
         C = np.ascontiguousarray(ci_test.correlation[np.ix_(order, order)])
         cuts = ci_test.thresholds(min(largest, len(near)))
-        counts, sizes, skipped = _votes_gaussian(C, cuts, near, triples, min(largest, ci_test.n_samples - 4))
+        counts, sizes, skipped = _votes_gaussian(C, cuts, near, triples, min(largest, ci_test.n_samples - 4), tiers)
         for size, number in enumerate(sizes.tolist()):
             if number:
                 ci_test._count(size, number)
@@ -244,7 +257,9 @@ def count_votes(near, triples, ci_test, order, largest):
         if (i, k) not in known:
             known[i, k] = None
             if _number_of_sets(len(neighbours[i]), largest) + _number_of_sets(len(neighbours[k]), largest) <= MOST_SETS:
-                known[i, k] = separating_sets(ask, i, k, (neighbours[i], neighbours[k]), largest)
+                last = max(tiers[i], tiers[k])
+                pools = [[m for m in neighbours[end] if tiers[m] <= last] for end in (i, k)]
+                known[i, k] = separating_sets(ask, i, k, pools, largest)
         sets = known[i, k]
         if sets is None:
             skipped += 1
@@ -302,7 +317,7 @@ def _triples(near):
 
 
 @njit(cache=True)
-def _votes_gaussian(C, cuts, near, triples, largest):
+def _votes_gaussian(C, cuts, near, triples, largest, tiers):
     """The votes by compiled tests. Triples with the same ends come one after another once they are sorted by them."""
     p = len(near)
     starts, lists = neighbour_lists(near)
@@ -333,7 +348,10 @@ def _votes_gaussian(C, cuts, near, triples, largest):
                     for a in range(size):
                         S[a] = lists[starts[end] + places[a]]
                         again = again and near[i, S[a]]
-                    if not again:
+                    later = False
+                    for a in range(size):
+                        later = later or tiers[S[a]] > max(tiers[i], tiers[k])
+                    if not again and not later:
                         sizes[size] += 1
                         if abs(_partial_in(C, i, k, S, size, work)) <= cuts[size]:
                             for at in range(first, last):

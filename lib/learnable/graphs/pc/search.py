@@ -87,7 +87,7 @@ class AdjacencySearch(Result):
     converged: bool
 
 
-def adjacency_search(ci_test, *, method="stable", order=None, max_level=None):
+def adjacency_search(ci_test, *, method="stable", order=None, max_level=None, tiers=None):
     """Find the skeleton by tests of conditional independence.
 
     The number of tests is at most of the order p^2 C(d, l) at level l for d neighbours: polynomial for sparse graphs.
@@ -103,6 +103,8 @@ def adjacency_search(ci_test, *, method="stable", order=None, max_level=None):
     max_level : int, optional
         The largest conditioning sets. Levels without a test for want of observations (n - l <= 3) are never reached:
         the search stops there with a warning.
+    tiers : array-like of int of shape (p,), optional
+        When each node is decided: nodes of a later tier than both of a pair never separate it.
 
     Returns
     -------
@@ -124,11 +126,11 @@ def adjacency_search(ci_test, *, method="stable", order=None, max_level=None):
     check_has(ci_test, "ci_test", "n_nodes independent", "a test of independence such as GaussianIndependence(data)")
     stable = check_choice(method, "method", ("stable", "original")) == "stable"
     order = check_order(order, ci_test.n_nodes)
-    max_level = check_level(max_level)
+    max_level, tiers = check_level(max_level), check_tiers(tiers, ci_test.n_nodes)[order]
     if isinstance(ci_test, GaussianIndependence):
-        adjacency, sets, tests, complete = _search_gaussian(ci_test, order, stable, max_level)
+        adjacency, sets, tests, complete = _search_gaussian(ci_test, order, stable, max_level, tiers)
     else:
-        adjacency, sets, tests, complete = _search_any(ci_test, order, stable, max_level)
+        adjacency, sets, tests, complete = _search_any(ci_test, order, stable, max_level, tiers)
     back = np.argsort(order)
     adjacency = adjacency[np.ix_(back, back)]
     sets = {(int(order[i]), int(order[j])): tuple(int(order[k]) for k in S) for (i, j), S in sets.items()}
@@ -138,6 +140,16 @@ def adjacency_search(ci_test, *, method="stable", order=None, max_level=None):
 def check_order(order, p):
     """A permutation of 0, ..., p - 1 as int64; the identity for None."""
     return np.arange(p) if order is None else check_permutation(order, "order", p)
+
+
+def check_tiers(tiers, p):
+    """The tier of each node; all in one where none are given."""
+    if tiers is None:
+        return np.zeros(p, dtype=np.int64)
+    found = np.asarray(tiers)
+    if found.shape != (p,) or found.dtype.kind not in "iu":
+        raise ValueError(f"tiers must hold a whole number for each of the {p} nodes, got {tiers!r}")
+    return found.astype(np.int64)
 
 
 def check_level(max_level):
@@ -163,7 +175,7 @@ def asker(ci_test, order):
     return ask
 
 
-def _search_any(ci_test, order, stable, max_level):
+def _search_any(ci_test, order, stable, max_level, tiers):
     """The search with any test, in the labels of `order`."""
     p, ask = ci_test.n_nodes, asker(ci_test, order)
     near = [set(range(p)) - {i} for i in range(p)]
@@ -173,7 +185,8 @@ def _search_any(ci_test, order, stable, max_level):
         frozen = [sorted(of) for of in near]
         for i in range(p):
             for j in frozen[i]:
-                candidates = [k for k in (frozen[i] if stable else sorted(near[i])) if k != j]
+                now, last = frozen[i] if stable else sorted(near[i]), max(tiers[i], tiers[j])
+                candidates = [k for k in now if k != j and tiers[k] <= last]
                 if j not in near[i] or len(candidates) < level:
                     continue
                 for S in combinations(candidates, level):
@@ -191,7 +204,7 @@ def _search_any(ci_test, order, stable, max_level):
     return adjacency, sets, tuple(tests), not any(len(of) > level for of in near)
 
 
-def _search_gaussian(ci_test, order, stable, max_level):
+def _search_gaussian(ci_test, order, stable, max_level, tiers):
     """The same with partial correlations, level by level in compiled code."""
     C = np.ascontiguousarray(ci_test.correlation[np.ix_(order, order)])
     p = len(C)
@@ -203,7 +216,7 @@ def _search_gaussian(ci_test, order, stable, max_level):
     # Level 0 by one comparison of the matrix: a pair that is not deleted is tried in both orders.
     tests, sets, level = [p * (p - 1) // 2 + n_edges] if p > 1 else [], {}, 1
     while level <= deepest and adjacency.sum(axis=1).max(initial=0) > level:
-        pairs, members, count = _level(C, adjacency, level, cuts[level], stable, n_edges)
+        pairs, members, count = _level(C, adjacency, level, cuts[level], stable, n_edges, tiers)
         sets |= {(i, j): tuple(S) for (i, j), S in zip(pairs.tolist(), members.tolist(), strict=True)}
         tests.append(int(count))
         n_edges -= len(pairs)
@@ -252,7 +265,7 @@ def neighbour_lists(adjacency):
 
 
 @njit(cache=True)
-def _level(C, adjacency, size, cut, stable, n_edges):
+def _level(C, adjacency, size, cut, stable, n_edges, tiers):
     """One level of the search: deletes edges in `adjacency`; returns pairs, their sets and the number of tests."""
     p = len(C)
     starts, lists = neighbour_lists(adjacency)
@@ -268,7 +281,7 @@ def _level(C, adjacency, size, cut, stable, n_edges):
             n = 0
             for other in range(starts[i], starts[i + 1]):
                 k = lists[other]
-                if k != j and (stable or adjacency[i, k]):
+                if k != j and (stable or adjacency[i, k]) and tiers[k] <= max(tiers[i], tiers[j]):
                     candidates[n] = k
                     n += 1
             if n < size:
