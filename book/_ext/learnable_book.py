@@ -47,6 +47,7 @@ INDICES = ("genindex.html", "prf-prf.html")
 TITLE_END = re.compile(r"</h1>", re.S)
 TOMORROW_END = re.compile(r"<h2>(?:<span[^>]*>[^<]*</span>)?Use it tomorrow.*?</h2>", re.S)
 OPENING_END = re.compile(r'(?=<div class="sd-container-fluid)')
+BROUGHT = {"learnable", "numpy", "scipy", "sklearn", "numba", "joblib", "tqdm"}  # what comes with the package
 INSTALL_AFTER = {"book/intro": OPENING_END, "book/generated/api/index": TITLE_END}
 
 
@@ -196,10 +197,13 @@ def install_line(app, page, template, context, doctree):
     if place is None or not context.get("body"):
         return
     code = "\n".join(chapter.code_below("Use it tomorrow")) if chapter else ""
-    needs_data = large_sets().intersection(re.findall(r"""load\(\s*["'](\w+)""", code))
+    needs_data = not chapter or large_sets().intersection(re.findall(r"""load\(\s*["'](\w+)""", code))
     wheels = [path.name for path in sorted(WHEELS.glob("*.whl")) if needs_data or "data" not in path.name]
     addresses = [context["pathto"](f"_static/wheels/{name}", resource=True) for name in wheels]
-    line = render_template(TEMPLATES / "install_line.html", wheels=list(zip(wheels, addresses, strict=True)))
+    called = set(re.findall(r"^\s*(?:import|from) (\w+)", code, re.M)) | ({"pandas"} if "as_frame" in code else set())
+    others = sorted(called - set(sys.stdlib_module_names) - BROUGHT)
+    wheels = list(zip(wheels, addresses, strict=True))
+    line = render_template(TEMPLATES / "install_line.html", wheels=wheels, others=others)
     context["body"] = place.sub(lambda match: match[0] + str(line), context["body"], count=1)
 
 

@@ -25,7 +25,7 @@ document.addEventListener('click', function (event) {
 // What pip is asked to install is a file of this site, wherever the site is: on a server, on a disk, on a stick.
 document.querySelectorAll('pre[data-wheels]').forEach(function (line) {
   const wheels = line.dataset.wheels.split(' ').map(function (path) { return '"' + new URL(path, document.baseURI).href + '"'; });
-  line.textContent = 'pip install ' + wheels.join(' ');
+  line.textContent = ('pip install ' + wheels.join(' ') + ' ' + line.dataset.others).trim();
 });
 // A record shows the figures of one verdict: rows without one go, other figures in a row fade.
 document.querySelectorAll('.record-filter select').forEach(function (field) {

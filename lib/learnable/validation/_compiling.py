@@ -14,7 +14,7 @@ from numba.core import event
 
 PATIENCE = 3.0  # seconds of compilation after which somebody wonders
 LINE = (
-    "learnable: compiling for this machine, which happens once; the next runs start at once. "
+    "learnable: compiling for this machine what is used for the first time; the next runs start at once. "
     "`learnable warm` compiles everything ahead."
 )
 
