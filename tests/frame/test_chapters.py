@@ -148,9 +148,7 @@ def test_chapter_claims_and_explores(chapter):
 
 # Chapters whose core is still longer than it may be; the list can only shrink.
 LONG = {
-    "bayesian_coboosting",
     "bn_learning_np_hard",
-    "bn_model_averaging",
     "quic_graphical_lasso",
     "rademacher_tree_pruning",
     "transfer_forests",
