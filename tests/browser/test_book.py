@@ -86,6 +86,18 @@ def test_the_package_can_be_had_from_the_site_itself(open_page, site):
     assert re.match(r"pip install learnable_book-[\d.]+-py3-none-any.whl", bare)
 
 
+def test_a_record_shows_the_figures_of_one_verdict(open_page):
+    page = open_page("book/generated/records/debiased_lasso.html")
+    rows, chosen = page.locator(".record-table tbody tr"), page.locator(".record-filter select")
+    before = rows.count()
+    chosen.select_option("record-differs")
+    shown = [row for row in rows.all() if row.is_visible()]
+    assert 0 < len(shown) < before
+    assert all(row.locator(".record-differs").count() for row in shown)
+    chosen.select_option("")
+    assert all(row.is_visible() for row in rows.all()) and page.locator("td.faint").count() == 0
+
+
 def test_explorer_answers_touch(open_page):
     page = open_page(FIRST, **PHONE)
     explorer = page.locator(".explorer").first
