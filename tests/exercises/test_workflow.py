@@ -337,13 +337,13 @@ def test_template_is_a_master_that_passes(tmp_path):
     given = Assignment.load(path)
     right = run_cells(given.cells_of_solution())
     untouched = run_cells([c.source for c in given.student.cells if c.cell_type == "code"])
-    for question in ("q1", "q2", "q3"):
+    for question, points in (("q1", 4), ("q2", 6), ("q3", 8)):
         file = given.test_file(question)
         file.run(right)
-        assert file.score == 4
+        assert file.score == points
         file.run(untouched)
         assert file.score == 0
-    assert given.points == 12
+    assert given.points == 18
 
 
 CLASS_TEST = '''
