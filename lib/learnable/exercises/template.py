@@ -8,7 +8,8 @@ __all__ = ["master_template"]
 def _question(number, title, difficulty, section, text, solution, shown, hidden):
     """The cells of one question: text, solution, a public and a hidden test."""
     head = (
-        f"# BEGIN QUESTION\nname: q{number}\npoints: {2 * number + 2}\ntitle: {title}\ndifficulty: {difficulty}\nsection: {section}\n"
+        f"# BEGIN QUESTION\nname: q{number}\npoints: {2 * number + 2}\ntitle: {title}\n"
+        f"difficulty: {difficulty}\nsection: {section}\n"
         "hints:\n  - A question that points the way.\n  - The step that is usually missed."
     )
     return [
