@@ -150,7 +150,6 @@ def test_chapter_claims_and_explores(chapter):
 LONG = {
     "quic_graphical_lasso",
     "rademacher_tree_pruning",
-    "transfer_forests",
 }
 
 
