@@ -101,7 +101,7 @@ def pc(ci_test, *, stable=True, colliders="sepset", lists=False, order=None, max
     MixedGraph(4 nodes: 0 -> 2, 1 -> 2, 2 -> 3)
     >>> chain = OracleIndependence(DAG.from_edges(3, [(0, 1), (1, 2)]))
     >>> pc(chain).graph, pc(chain, tiers=[0, 1, 1]).graph
-    (MixedGraph(3 nodes: 0 -- 1, 1 -- 2), MixedGraph(3 nodes: 0 -> 1, 1 -> 2))
+    (MixedGraph(3 nodes: 0 - 1, 1 - 2), MixedGraph(3 nodes: 0 -> 1, 1 -> 2))
     """
     check_has(
         ci_test, "ci_test", "n_nodes independent n_tests", "a test of independence such as GaussianIndependence(data)"
