@@ -146,18 +146,10 @@ def test_chapter_claims_and_explores(chapter):
     assert len(ids) == len(set(ids)), f"{chapter.name}: two claims with the same statement"
 
 
-# Chapters whose core is still longer than it may be; the list can only shrink.
-LONG = {
-}
-
-
 @each_chapter
 def test_the_core_is_read_in_one_sitting(chapter):
     length = prose.core_words(chapter.notebook)
-    if chapter.slug in LONG:
-        assert length > prose.CORE, f"{chapter.slug} is short enough now: take it off the list"
-    else:
-        assert length <= prose.CORE, f"{chapter.slug}: {length} words; see python -m tools.prose {chapter.slug}"
+    assert length <= prose.CORE, f"{chapter.slug}: {length} words; see python -m tools.prose {chapter.slug}"
 
 
 @each_chapter
