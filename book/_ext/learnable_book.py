@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from learnable._html import render as render_template  # noqa: E402
-from learnable.exercises.wheels import large_sets  # noqa: E402
+from learnable.exercises.wheels import large_sets_in  # noqa: E402
 from tools.project import chapters, executable_pages, settings  # noqa: E402
 from tools.run.build_book import WHEELS  # noqa: E402
 from tools.run.dependencies import shared_dependencies  # noqa: E402
@@ -197,7 +197,7 @@ def install_line(app, page, template, context, doctree):
     if place is None or not context.get("body"):
         return
     code = "\n".join(chapter.code_below("Use it tomorrow")) if chapter else ""
-    needs_data = not chapter or large_sets().intersection(re.findall(r"""load\(\s*["'](\w+)""", code))
+    needs_data = not chapter or large_sets_in(code)
     wheels = [path.name for path in sorted(WHEELS.glob("*.whl")) if needs_data or "data" not in path.name]
     addresses = [context["pathto"](f"_static/wheels/{name}", resource=True) for name in wheels]
     called = set(re.findall(r"^\s*(?:import|from) (\w+)", code, re.M)) | ({"pandas"} if "as_frame" in code else set())

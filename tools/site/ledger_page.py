@@ -69,12 +69,11 @@ def entries(chapters, claims):
 def text(chapters, claims):
     """The page as MyST markdown; ``claims`` gives those of a chapter."""
     found = entries(chapters, claims)
-    kept = {chapter: record(chapter.slug) for chapter in chapters if record_page.has_record(chapter)}
     return (
         "# Ledger\n\n"
         "What the sources of this book print, beside what the book measures: first the numbers of their tables and "
         "plots, then their statements, theorems and worked numbers.\n\n"
-        + _records_section(kept)
+        + _records_section(_kept(chapters))
         + "## Statements, theorems, worked numbers\n\n"
         "A chapter states such a claim where it measures it, in the open, each time that the book is built. The same "
         "rule holds: a claim is *reproduced* if the 95 % interval of what we measured lies within what the source "
@@ -93,8 +92,18 @@ def text(chapters, claims):
 
 def figures_run(chapters):
     """Number of printed figures that the stored studies ran again."""
-    kept = [one for chapter in chapters if record_page.has_record(chapter) for one in record(chapter.slug)]
-    return sum(entry.verdict != "not run" for one in kept for entry in one.entries)
+    count = sum(map(_verdicts, _kept(chapters).values()), Counter())
+    return count.total() - count["not run"]
+
+
+def _kept(chapters):
+    """The records of those chapters that keep printed tables."""
+    return {chapter: record(chapter.slug) for chapter in chapters if record_page.has_record(chapter)}
+
+
+def _verdicts(records):
+    """How often each verdict occurs."""
+    return Counter(entry.verdict for one in records for entry in one.entries)
 
 
 def records_csv(chapters):
@@ -102,8 +111,8 @@ def records_csv(chapters):
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow("chapter source table row column printed measured se verdict scale because".split())
-    for chapter in chapters:
-        for one in record(chapter.slug) if record_page.has_record(chapter) else ():
+    for chapter, found in _kept(chapters).items():
+        for one in found:
             for e in one.entries:
                 place = [chapter.slug, e.table.source, e.table.name, e.row, e.column, e.printed.text]
                 numbers = ["" if x is None else f"{x:.6g}" for x in (e.measured, e.se)]
@@ -116,12 +125,11 @@ def _records_section(kept):
     """The sum of the records, by chapter and by document, and the rule by which their figures are judged."""
     by_chapter, by_document, tables = [], {}, 0
     for chapter, found in kept.items():
-        count = Counter(entry.verdict for one in found for entry in one.entries)
-        by_chapter.append((f"records/{chapter.slug}.html", chapter.short_title, count))
+        by_chapter.append((f"records/{chapter.slug}.html", chapter.short_title, _verdicts(found)))
         tables += len(found)
         for one in found:
             document = one.table.source.partition(",")[0]
-            by_document.setdefault(document, Counter()).update(entry.verdict for entry in one.entries)
+            by_document.setdefault(document, Counter()).update(_verdicts([one]))
     whole = sum((count for *_, count in by_chapter), Counter())
     run = sum(whole[verdict] for verdict in PRINTED[:-1])
     margins = "".join(f"- **{name}**: {told}\n" for name, told in QUANTITIES.items())

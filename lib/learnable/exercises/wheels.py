@@ -14,7 +14,7 @@ from pathlib import Path
 
 import learnable
 
-__all__ = ["LARGE", "build_wheels", "large_sets"]
+__all__ = ["LARGE", "build_wheels", "large_sets", "large_sets_in"]
 
 LARGE = 50_000  # bytes: data sets above that are in the second wheel
 
@@ -44,6 +44,11 @@ def large_sets():
     return {path.name.partition(".")[0] for path in folder.glob("*.npz.xz") if path.stat().st_size > LARGE}
 
 
+def large_sets_in(text):
+    """Those of them whose name stands in quotes in a text: code, or a notebook as it is stored."""
+    return large_sets().intersection(re.findall(r"""["'](\w+)\\?["']""", text))
+
+
 def build_wheels(to, text=None):
     """Build both wheels into the folder ``to`` and return their names, that of the package first.
 
@@ -69,7 +74,7 @@ def build_wheels(to, text=None):
         project = _DATA_PROJECT.format(version=learnable.__version__)
         (data.parent / "pyproject.toml").write_text(project, encoding="utf-8")
         wheels = [_build(code, to)]
-        if text is None or large_sets().intersection(re.findall(r"""["'](\w+)\\?["']""", text)):
+        if text is None or large_sets_in(text):
             wheels.append(_build(data.parent, to))
     return wheels
 

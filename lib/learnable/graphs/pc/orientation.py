@@ -16,7 +16,7 @@ from numba import njit
 
 from learnable.graphs.independence import GaussianIndependence, _partial_in
 from learnable.graphs.mixed import ARROW, TAIL, MixedGraph
-from learnable.graphs.pc.search import asker, check_order, neighbour_lists, next_combination
+from learnable.graphs.pc.search import asker, check_order, check_tiers, neighbour_lists, next_combination
 from learnable.validation import Result, check_adjacency, check_has, check_scalar
 
 COLLIDER, NON_COLLIDER, AMBIGUOUS = 1, 0, -1
@@ -148,7 +148,7 @@ def collider_votes(adjacency, ci_test, rule="mpc", *, order=None, max_size=None)
     largest = len(adjacency) if max_size is None else check_scalar(max_size, "max_size", low=0, integer=True)
     near = np.ascontiguousarray(adjacency[np.ix_(order, order)])
     triples = _triples(near)
-    counts, skipped = count_votes(near, triples, ci_test, order, largest, np.zeros(len(near), dtype=np.int64))
+    counts, skipped = count_votes(near, triples, ci_test, order, largest, check_tiers(None, len(near)))
     labels, share = labels_from_votes(counts, cut)
     return ColliderVotes(order[triples], counts[:, 0], share, labels, skipped)
 
